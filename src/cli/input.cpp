@@ -122,9 +122,10 @@ std::string apply_overrides(std::span<const std::string> overrides,
 
 /// Everything that a live cluster has, or why it cannot be read.
 Problems read_live(const kube::TargetWish& wish, const kube::KubeEnvironment& environment,
-                   const kube::LiveWish& live, const TextTaker& take) {
+                   const kube::LiveWish& live, const TextTaker& take, GivenServers& servers) {
   OpenedCluster opened = open_cluster(wish, environment);
   if (opened.connection == nullptr) return std::move(opened.problems);
+  servers.note_home(opened.connection->target());
   kube::LiveReading reading = kube::read_live_cluster(
       opened.connection->api(), live,
       [&](std::string_view name, const PaddedText& page) { take(name, page.view(), {}); });
@@ -135,12 +136,18 @@ Problems read_live(const kube::TargetWish& wish, const kube::KubeEnvironment& en
 /// A wrong kubeconfig is an error; that a plane cannot be seen is none.
 Problems read_planes(const std::vector<LivePlane>& planes, const kube::KubeEnvironment& environment,
                      const std::function<void(std::string_view resource)>& progress,
-                     const TextTaker& take, std::vector<kube::PlaneReading>& readings) {
+                     const TextTaker& take, GivenServers& servers,
+                     std::vector<kube::PlaneReading>& readings) {
   Problems problems;
   for (const LivePlane& plane : planes) {
     OpenedCluster opened = open_cluster(plane.target, environment);
     problems.append(std::move(opened.problems));
     if (opened.connection == nullptr) continue;
+    if (auto twice = servers.note(plane.name, opened.connection->target())) {
+      const bool is_error = twice->severity == Severity::error;
+      problems.push_back(*std::move(twice));
+      if (is_error) continue;
+    }
     kube::PlaneReading& reading = readings.emplace_back(
         kube::read_live_plane(opened.connection->api(), plane.name, progress, take));
     problems.append(std::move(reading.problems));
@@ -163,6 +170,32 @@ void show_schedules(const ClusterInput& input, const std::vector<kube::PlaneRead
 }
 
 }  // namespace
+
+/// One address may lead to several servers: by name, or through proxies.
+std::string GivenServers::key_of(const kube::KubeTarget& target) {
+  const kube::KubeCluster& cluster = target.cluster;
+  return fmt::format("{} {} {}", cluster.server, cluster.tls_server_name, cluster.proxy_url);
+}
+
+std::optional<Problem> GivenServers::note(const std::string& plane,
+                                          const kube::KubeTarget& target) {
+  const auto [found, is_new] = planes_.try_emplace(key_of(target), plane);
+  if (is_new) return std::nullopt;
+  Problem problem{.object = fmt::format("--plane {}", plane),
+                  .field = "server",
+                  .value = target.cluster.server};
+  if (found->second.empty()) {
+    problem.severity = Severity::warning;
+    problem.message =
+        "this is the home cluster, too: its nodes count for pods and, once more, for replicas";
+    problem.remedy = "keep pods away from the nodes that replicas use, or give another cluster";
+  } else {
+    problem.message = fmt::format(
+        "this is the server of plane {}, too: everything there would count twice", found->second);
+    problem.remedy = "give every cluster once; look at the contexts of the kubeconfig files";
+  }
+  return problem;
+}
 
 OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment) {
   const auto target = kube::find_target(wish, environment);
@@ -286,9 +319,11 @@ LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, con
     whole.feed = [&](const TextTaker& take) {
       kube::LiveWish live{.keep_going = wish.keep_going, .progress = {}};
       if (line) live.progress = [&](std::string_view resource) { line->step(resource); };
-      Problems problems = read_live(*input.live, terminal.kube, live, take);
+      GivenServers servers;
+      Problems problems = read_live(*input.live, terminal.kube, live, take, servers);
       if (has_errors(problems)) return problems;
-      problems.append(read_planes(input.planes, terminal.kube, live.progress, take, planes));
+      problems.append(
+          read_planes(input.planes, terminal.kube, live.progress, take, servers, planes));
       return problems;
     };
   }

@@ -2,6 +2,7 @@
 // --preset, --config and --set.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -67,6 +68,19 @@ struct OpenedCluster {
   Problems problems;                             ///< Warnings, too.
 };
 OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment);
+
+/// Which API servers were given, so that none is read, and scaled, as two clusters.
+class GivenServers {
+ public:
+  void note_home(const kube::KubeTarget& target) { planes_.emplace(key_of(target), std::string()); }
+  /// What is wrong with it; none: no other plane has its server, nor has home.
+  std::optional<Problem> note(const std::string& plane, const kube::KubeTarget& target);
+
+ private:
+  static std::string key_of(const kube::KubeTarget& target);
+
+  std::map<std::string, std::string> planes_;  ///< By server; empty: home.
+};
 
 /// What the configuration says about schedules of planes.
 void show_planes_by(const Configuration& configuration, ClusterInput& input);

@@ -128,7 +128,9 @@ void list_rows(std::span<const FieldRow<Object>> rows, const std::string& prefix
 inline constexpr Field conditions_field = {
     .key = "conditions",
     .type = FieldType::objects,
-    .text = "What is wrong with the object in this cluster, in the words of `makeway check`.",
+    .text =
+        "What is wrong with the object in this cluster, in the words of `makeway check`; of a "
+        "Session also why it waits.",
     .only_written = true};
 void list_conditions(const std::string& prefix, const FieldVisit& visit);
 

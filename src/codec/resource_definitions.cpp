@@ -25,7 +25,8 @@ struct PrinterColumn {
   std::string_view name;
   std::string_view type;
   std::string_view path;
-  bool wide = false;  ///< Only with `kubectl get -o wide`.
+  bool wide = false;     ///< Only with `kubectl get -o wide`.
+  bool is_long = false;  ///< It comes last, behind the age.
 };
 
 /// What must hold in one object, and the words in which the API server refuses it.
@@ -113,6 +114,8 @@ constexpr std::array session_columns = {
     PrinterColumn{"Phase", "string", ".status.phase"},
     PrinterColumn{"Preemptions", "integer", ".status.preemptions"},
     PrinterColumn{"Fate", "string", ".status.fate", true},
+    PrinterColumn{"Waits", "string",
+                  ".status.conditions[?(@.type==\"makeway.dev/Scheduled\")].message", false, true},
 };
 constexpr std::array session_rules = {
     CelRule{"spec", "!has(self.preemptible) || has(self.partition)",
@@ -501,8 +504,13 @@ void write_columns(DocumentWriter& writer, const Definition& definition) {
   };
   writer.key("additionalPrinterColumns");
   writer.begin_array();
-  for (const PrinterColumn& each : definition.columns) column(each);
+  for (const PrinterColumn& each : definition.columns) {
+    if (!each.is_long) column(each);
+  }
   column({"Age", "date", ".metadata.creationTimestamp"});
+  for (const PrinterColumn& each : definition.columns) {
+    if (each.is_long) column(each);
+  }
   writer.end_array();
 }
 

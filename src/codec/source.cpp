@@ -17,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "base/problem.hpp"
+#include "codec/descriptor.hpp"
 
 namespace makeway {
 namespace {
@@ -86,21 +87,6 @@ Result<std::size_t> list_folder(const std::string& folder, std::vector<SourceFil
   return files.size() - before;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ > STDIN_FILENO) ::close(number_);
-  }
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::unexpected<Error> too_large(std::string_view name, std::size_t bytes_max) {
   return input_error(fmt::format("{}: larger than {} bytes; split it", name, bytes_max));
 }
@@ -139,7 +125,7 @@ Result<PaddedText> read_bytes(const SourceFile& file) {
         fmt::format("{}: {}; name a file, or - for standard input", file.path, kind));
   }
   const Descriptor descriptor(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (descriptor.number() < 0) return world_error(file.path, errno);
+  if (!descriptor.is_open()) return world_error(file.path, errno);
   const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (size > source_bytes_max) return too_large(file.path, source_bytes_max);
   return read_all(descriptor.number(), file.path, size);

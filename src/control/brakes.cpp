@@ -37,7 +37,9 @@ Allowance& EvictionBrakes::of_namespace(const std::string& name) {
   return namespaces_.try_emplace(name, most, minute, Allowance::Start::empty, start_).first->second;
 }
 
+/// Once a cycle: all asks of a plan have the same time.
 void EvictionBrakes::forget_old(Time now) {
+  if (std::exchange(forgotten_, now) == now) return;
   for (auto at = occasions_.begin(); at != occasions_.end();) {
     std::erase_if(at->second, [&](Time when) { return when + settings_.occasions_period <= now; });
     at = at->second.empty() ? occasions_.erase(at) : std::next(at);
@@ -47,6 +49,11 @@ void EvictionBrakes::forget_old(Time now) {
   });
   std::erase_if(admitted_, [&](const auto& each) {
     return each.second.when + settings_.occasions_period <= now;
+  });
+  // One that is full is the same as one that nobody has asked yet; namespaces come and go.
+  std::erase_if(namespaces_, [&](const auto& each) {
+    Allowance filled = each.second;
+    return filled.has(settings_.evictions_per_minute, now);
   });
 }
 

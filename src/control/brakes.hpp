@@ -112,6 +112,7 @@ class EvictionBrakes {
   std::map<Pair, std::vector<Time>> occasions_;  ///< By ask and owner, oldest first.
   std::map<std::string, Last> last_;             ///< By ask: when it was last admitted.
   std::map<Pair, Admitted> admitted_;            ///< By ask and plan.
+  std::optional<Time> forgotten_;                ///< When what is old was thrown away last.
   std::uint64_t alarms_ = 0;
 };
 

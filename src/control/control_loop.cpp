@@ -63,12 +63,12 @@ std::optional<Time> ControlLoop::schedules_held() const {
 
 std::optional<Time> ControlLoop::next_due(bool retries) const {
   std::optional<Time> next = backlog_.next_due(now_, retries);
-  std::optional<Time> schedules = schedules_.next_due(now_);
+  std::optional<Time> schedules = schedules_.next_due(now_, retries);
   if (const auto until = schedules_held(); schedules && until) {
     schedules = std::max(*schedules, *until);
   }
   for (const auto& other :
-       {schedules, sessions_.next_due(now_), queue_turn_.next_due(cluster_, now_)}) {
+       {schedules, sessions_.next_due(now_, retries), queue_turn_.next_due(cluster_, now_)}) {
     if (other) next = std::min(next.value_or(*other), *other);
   }
   return next;
@@ -185,23 +185,30 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   const Plan& plan = made.plan ? *made.plan : nothing;
   statistics_.left_out += plan.left_out.size();
   backlog_.learn(due, plan, made.recheck_at, now);
-  schedules_.learn(made.recheck_at);
-  sessions_.learn(made.recheck_at);
+  schedules_.learn(made.recheck_at, now);
+  sessions_.learn(made.recheck_at, now);
   queue_turn_.decided(made.recheck_at, now);
   if (!made.plan || !plan.withheld.empty()) {
     queue_turn_.back_off(now);
-    for (const AskName& ask : due) backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
+    for (const AskName& ask : due) not_decided(ask);
   }
   for (const Problem& problem : made.problems) {
     const auto ask = std::ranges::find(due, problem.object, ask_text_of);
-    if (ask != due.end()) backlog_.back_off(*ask, Backlog::RefusedBy::judge, now);
+    if (ask != due.end()) not_decided(*ask);
   }
   for (const PlanLeftOut& out : plan.left_out) {
     const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
     if (ask.kind == AskKind::queue) queue_turn_.back_off(now);
-    backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
+    not_decided(ask);
   }
   if (made.plan) submit(plan);
+}
+
+/// Whoever keeps it knows it; without a later try it would wait for a change of somebody else.
+void ControlLoop::not_decided(const AskName& ask) {
+  backlog_.back_off(ask, Backlog::RefusedBy::judge, now_);
+  schedules_.back_off(ask, now_);
+  sessions_.back_off(ask, now_);
 }
 
 void ControlLoop::submit(const Plan& plan) {

@@ -116,6 +116,7 @@ class ControlLoop {
   /// Somebody may find another answer within the time that is worth waiting for.
   bool expects() const;
   void decide(Time now, const std::vector<AskName>& due);
+  void not_decided(const AskName& ask);
   void submit(const Plan& plan);
   void roll_back();
   void finish_begun();

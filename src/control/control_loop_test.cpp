@@ -213,6 +213,28 @@ TEST_F(ControlLoopTest, SessionsAndSchedulesAskWithThePods) {
   EXPECT_EQ(requests[0].asks[2].kind, AskKind::session);
 }
 
+/// Before, a session that was left out waited until something changed in the cluster.
+TEST_F(ControlLoopTest, ASessionThatIsLeftOutIsTriedAgain) {
+  breaches = {{.law = 3, .ask = "Session default/train", .text = "it does not fit"}};
+  tools.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
+    return plan.asks.empty() ? std::vector<LawBreach>() : breaches;
+  };
+  port.batches = {
+      {.now = Time{1}, .changes = {Session{.namespace_name = "default", .name = "train"}}},
+      {.now = Time{1'500}, .changes = {}}};
+  ControlLoop loop(port, configuration, tools, {});
+  EXPECT_TRUE(loop.step());
+  const std::size_t before = requests.size();
+  EXPECT_GT(loop.statistics().refused, 0U);
+  for (const Plan& plan : port.plans) EXPECT_TRUE(plan.asks.empty());
+  breaches.clear();
+  EXPECT_TRUE(loop.step());
+  ASSERT_EQ(requests.size(), before + 1);
+  EXPECT_EQ(requests.back().asks.front().name, "train");
+  while (loop.step()) {  // Nobody waits for it for ever.
+  }
+}
+
 /// A plane that does not answer keeps nobody waiting but whoever is scaled.
 TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
   ReplicaSchedule schedule{.namespace_name = "default",

@@ -15,6 +15,8 @@ namespace {
 constexpr Duration assumed_grace{30'000};  // What Kubernetes gives whoever says nothing.
 constexpr std::string_view queue_prefix = "Queue ";
 constexpr std::string_view schedule_prefix = "ReplicaSchedule ";
+constexpr std::string_view session_prefix = "Session ";
+constexpr std::string_view pod_prefix = "Pod ";
 constexpr Duration forgotten_after{300'000};  // Of what happened and is not shown: see `unseen`.
 
 std::string flight_key(const std::string& namespace_name, const std::string& name) {
@@ -406,6 +408,12 @@ std::optional<Change> InFlight::refused(const Receipt& receipt) {
     if (sent != schedules_.end() && sent->second.plan == receipt.plan) schedules_.erase(sent);
     return std::nullopt;
   }
+  if (receipt.object.starts_with(session_prefix)) {
+    others_.erase(key);
+    return std::nullopt;
+  }
+  // A claim, say: a pod that has its name is on its way all the same.
+  if (!receipt.object.starts_with(pod_prefix)) return std::nullopt;
   for (auto& [name, charged] : budgets_) {
     const std::size_t refused = std::erase_if(charged.charges, [&](const Charge& charge) {
       return charge.plan == receipt.plan && charge.pod == key;
@@ -413,14 +421,7 @@ std::optional<Change> InFlight::refused(const Receipt& receipt) {
     if (refused > 0) charged.laid = false;  // `unseen` tells.
   }
   const auto found = pods_.find(key);
-  if (found == pods_.end()) {
-    // Which of several was refused is not known: the others may still come.
-    const auto other = others_.find(key);
-    const bool is_whole = receipt.object.starts_with(choice_name(AskKind::session));
-    const bool is_known = other != others_.end();
-    if (is_known && (is_whole || other->second.actions.size() == 1)) others_.erase(other);
-    return std::nullopt;
-  }
+  if (found == pods_.end()) return std::nullopt;
   Effects& effects = found->second;
   std::erase_if(effects.actions, [&](const Sent& sent) { return sent.plan == receipt.plan; });
   std::optional<Change> before;

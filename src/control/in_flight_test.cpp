@@ -188,6 +188,19 @@ TEST_F(InFlightTest, ABindThatNobodyRefusedIsNotForgottenSoon) {
 }
 
 /// One budget that governs the pod.
+/// A claim or a session may have the name of a pod; before, its refusal took the pod's bind along,
+/// and the pod's room was given away twice.
+TEST_F(InFlightTest, ARefusalIsAboutTheObjectOfThatKind) {
+  send(action(ActionType::bind), 1);
+  look(2);
+  for (const char* const object : {"Session default/a", "PersistentVolumeClaim default/a"}) {
+    EXPECT_FALSE(flight.refused({.plan = "p", .object = object, .reason = "conflict"}).has_value());
+    EXPECT_TRUE(flight.has_pod("default", "a")) << object;
+  }
+  flight.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+  EXPECT_FALSE(flight.has_pod("default", "a"));
+}
+
 class InFlightBudgets : public InFlightTest {
  protected:
   InFlightBudgets() {

@@ -63,16 +63,20 @@ bool is_trusted(const Change& space) {
 LiveView::LiveView(const Configuration& configuration, LiveViewOptions options)
     : configuration_(configuration),
       options_(std::move(options)),
+      late_volumes_(options_.volume_patience),
       closed_(options_.closed_first, options_.closed_longest) {}
 
 std::optional<Time> LiveView::next_due() const {
-  const std::optional<Time> opening = closed_.next_opening();
-  if (!opening || !cost_again_) return opening ? opening : cost_again_;
-  return std::min(*opening, *cost_again_);
+  std::optional<Time> next;
+  for (const std::optional<Time>& due :
+       {closed_.next_opening(), cost_again_, late_volumes_.next_due()}) {
+    if (due && (!next || *due < *next)) next = due;
+  }
+  return next;
 }
 
 std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& news, Time now) {
-  Round round{.changes = session_pods_.show(std::move(changes))};
+  Round round{.changes = late_volumes_.show(session_pods_.show(std::move(changes)), seen_, now)};
   round.everything = take_daemon_sets(news) || (cost_again_ && *cost_again_ <= now);
   for (Change& change : round.changes) note_change(change, round);
   std::vector<Change> shown;

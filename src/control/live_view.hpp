@@ -13,6 +13,7 @@
 //     (closed_nodes.hpp).
 //  5. A pod that is a kernel of a session is that session's row and nothing else
 //     (session_pods.hpp).
+//  6. A claim that is bound to a volume which is not seen yet is not bound yet (late_volumes.hpp).
 //
 // What changes is looked at, and what depends on it: a pod and its group. When rules change (a
 // trusted namespace, a queue, a class, a DaemonSet) everything is looked at again, O(cluster). So
@@ -30,6 +31,7 @@
 #include <vector>
 
 #include "control/closed_nodes.hpp"
+#include "control/late_volumes.hpp"
 #include "control/own_findings.hpp"
 #include "control/port.hpp"
 #include "control/session_pods.hpp"
@@ -51,6 +53,7 @@ struct LiveViewOptions {
   Duration closed_first{60'000};
   Duration closed_longest{3'600'000};
   Duration cost_again{60'000};
+  Duration volume_patience{5'000};
   std::size_t notices_max = 100;
   /// See LoopOptions.
   std::size_t garbage_min = 200'000;
@@ -132,6 +135,7 @@ class LiveView {
   const Configuration& configuration_;
   LiveViewOptions options_;
   SessionPods session_pods_;
+  LateVolumes late_volumes_;
   Cluster seen_;  ///< As it is shown, but for closed nodes.
   Quarantine quarantine_;
   OwnFindings own_findings_;

@@ -43,11 +43,26 @@ void OwnKindAsks::note_schedule(const ReplicaSchedule& schedule) {
 
 void OwnKindAsks::back_off(const Receipt& receipt, Time now) {
   const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
-  if (!text.starts_with(choice_name(kind_)) || retry_at_) return;
+  if (!text.starts_with(choice_name(kind_))) return;
+  is_hopeful_ = true;
+  try_again(now, receipt.again_at);
+}
+
+void OwnKindAsks::back_off(const AskName& ask, Time now) {
+  if (ask.kind != kind_) return;
+  if (!retry_at_) is_hopeful_ = false;
+  try_again(now, std::nullopt);
+}
+
+void OwnKindAsks::try_again(Time now, const std::optional<Time>& again_at) {
   constexpr Duration least{1'000};
   constexpr Duration most{60'000};
-  delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);
-  retry_at_ = now + delay_;
+  if (!retry_at_) {
+    delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);
+    retry_at_ = now + delay_;
+  }
+  // Of several that were refused, whoever may be tried first takes the others along.
+  if (again_at) retry_at_ = std::min(*retry_at_, std::max(*again_at, now + least));
 }
 
 std::vector<AskName> OwnKindAsks::take_due(Time now) {
@@ -65,7 +80,7 @@ std::vector<AskName> OwnKindAsks::take_due(Time now) {
   return due;
 }
 
-std::optional<Time> OwnKindAsks::next_due(Time now) const {
+std::optional<Time> OwnKindAsks::next_due(Time now, bool retries) const {
   std::optional<Time> next;
   bool any = false;
   for (const auto& [name, from] : pending_) {
@@ -73,7 +88,8 @@ std::optional<Time> OwnKindAsks::next_due(Time now) const {
     if (from > tried_) next = std::min(next.value_or(from), from);
   }
   if (any && awake_) return now;
-  if (any && retry_at_) next = std::min(next.value_or(*retry_at_), *retry_at_);
+  if (any && retry_at_ && (retries || is_hopeful_))
+    next = std::min(next.value_or(*retry_at_), *retry_at_);
   if (any && recheck_at_) next = std::min(next.value_or(*recheck_at_), *recheck_at_);
   return next;
 }

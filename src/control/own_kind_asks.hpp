@@ -28,13 +28,24 @@ class OwnKindAsks {
   void note(const Change& change);
   /// All of them or nobody, sorted.
   std::vector<AskName> take_due(Time now);
-  void learn(const std::optional<Time>& recheck_at) { recheck_at_ = recheck_at; }
-  /// An action for one of them was refused: all are tried again, 1 s later, doubling to 60 s.
+  /// When time alone may change what was decided. Whoever is due already, and was not taken, stays
+  /// so.
+  void learn(const std::optional<Time>& recheck_at, Time now) {
+    const bool is_due = recheck_at_ && *recheck_at_ <= now;
+    if (!is_due) recheck_at_ = recheck_at;
+  }
+  /// An action for one of them was refused: all are tried again, 1 s later, doubling to 60 s, and
+  /// no later than a receipt says that it may go.
   void back_off(const Receipt& receipt, Time now);
-  /// The earliest time at which somebody is due without a change; none: nobody is.
-  std::optional<Time> next_due(Time now) const;
+  /// The judge refused the plan, or it could not be decided: nobody expects that another try ends
+  /// differently.
+  void back_off(const AskName& ask, Time now);
+  /// The earliest time at which somebody is due without a change; none: nobody is. Without
+  /// `retries`, of those who may find another answer then.
+  std::optional<Time> next_due(Time now, bool retries = true) const;
 
  private:
+  void try_again(Time now, const std::optional<Time>& again_at);
   void note_session(const Session& session);
   void note_schedule(const ReplicaSchedule& schedule);
 
@@ -45,6 +56,7 @@ class OwnKindAsks {
   std::optional<Time> recheck_at_;
   Time tried_{no_time};
   std::optional<Time> retry_at_;
+  bool is_hopeful_ = true;  ///< The retry may end differently.
   Duration delay_{0};
 };
 

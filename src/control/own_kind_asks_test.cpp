@@ -62,8 +62,10 @@ TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
   EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
-  asks.learn(Time{5'000});
+  asks.learn(Time{5'000}, Time{1'000});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{5'000});
+  // A cycle of others, at a time at which these are held up, does not take it from them.
+  asks.learn(Time{50'000}, Time{5'000});
   EXPECT_EQ(asks.take_due(Time{5'000}).size(), 1U);
   EXPECT_FALSE(asks.next_due(Time{5'000}).has_value());
 }
@@ -80,6 +82,44 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
   EXPECT_EQ(asks.next_due(Time{2'000}), Time{4'000});
   EXPECT_EQ(asks.take_due(Time{4'000}).size(), 1U);
   EXPECT_FALSE(asks.next_due(Time{4'000}).has_value());
+}
+
+/// A brake says until when it holds; before, a schedule was tried up to a minute later than that.
+TEST(OwnKindAsks, WhoWasRefusedIsTriedNoLaterThanItMayGo) {
+  OwnKindAsks asks(AskKind::replica_schedule, {});
+  asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
+  Receipt receipt{.plan = {}, .object = "ReplicaSchedule default/web", .reason = {}, .ask = {}};
+  Time now{1'000};
+  for (const std::int64_t delay_ms : {1'000, 2'000, 4'000, 8'000}) {
+    EXPECT_EQ(asks.take_due(now).size(), 1U);
+    asks.back_off(receipt, now);
+    EXPECT_EQ(asks.next_due(now), now + Duration{delay_ms});
+    now = now + Duration{delay_ms};
+  }
+  // The next would be 16 s later.
+  EXPECT_EQ(asks.take_due(now).size(), 1U);
+  asks.back_off(receipt, now);
+  receipt.again_at = now + Duration{5'000};
+  asks.back_off(receipt, now);
+  EXPECT_EQ(asks.next_due(now), now + Duration{5'000});
+  receipt.again_at = now;  // Not at once: many may hope for the same moment.
+  asks.back_off(receipt, now);
+  EXPECT_EQ(asks.next_due(now), now + Duration{1'000});
+}
+
+/// Who was left out is tried again, but nobody waits for that.
+TEST(OwnKindAsks, WhatTheJudgeRefusedIsTriedAgainWithoutHope) {
+  OwnKindAsks asks(AskKind::session, {});
+  asks.note(waiting_session("train"));
+  const AskName train{.kind = AskKind::session, .namespace_name = "default", .name = "train"};
+  EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
+  asks.back_off(AskName{.kind = AskKind::pod, .namespace_name = "default", .name = "train"},
+                Time{1'000});
+  EXPECT_FALSE(asks.next_due(Time{1'000}).has_value());
+  asks.back_off(train, Time{1'000});
+  EXPECT_EQ(asks.next_due(Time{1'000}), Time{2'000});
+  EXPECT_FALSE(asks.next_due(Time{1'000}, false).has_value());
+  EXPECT_EQ(asks.take_due(Time{2'000}).size(), 1U);
 }
 
 TEST(OwnKindAsks, NobodyAsksWhoIsGoneOrWhosePolicyIsOff) {

@@ -35,9 +35,11 @@ std::vector<Change> SessionPods::show(std::vector<Change> changes) {
   const auto concerns = [this](const Change& change) {
     if (std::holds_alternative<Session>(change)) return true;
     if (const auto* const pod = std::get_if<Pod>(&change)) {
-      return is_of_session(*pod) || pods_.contains({pod->namespace_name, pod->name});
+      const bool is_known = is_of_session(*pod) || pods_.contains({pod->namespace_name, pod->name});
+      return is_known && pod->plane.empty();
     }
-    return std::holds_alternative<Removal>(change) && !(pods_.empty() && sessions_.empty());
+    const auto* const gone = std::get_if<Removal>(&change);
+    return gone != nullptr && gone->plane.empty() && !(pods_.empty() && sessions_.empty());
   };
   if (std::ranges::none_of(changes, concerns)) return changes;
   std::vector<Change> shown;

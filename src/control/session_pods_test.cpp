@@ -70,6 +70,27 @@ TEST(SessionPods, APodMayBeShownBeforeItsSession) {
             (Told{"+Session team/train", "-Pod team/train-a-0"}));
 }
 
+/// Planes have names of their own. Before, such a pod took the place of the one at home in what is
+/// known here, and when it was gone, the loop was not told.
+TEST(SessionPods, APodOfAPlaneIsNobodysKernel) {
+  SessionPods pods;
+  pods.show({running_session(), kernel_pod_of("train-a-0", "n1")});
+  for (const bool is_of_a_session : {true, false}) {
+    Pod other = kernel_pod_of("train-a-0", "e1", "u7");
+    if (!is_of_a_session) other.owners.clear();
+    other.plane = "east";
+    EXPECT_EQ(told(pods.show({other})), Told{"+Pod team/train-a-0 of plane east"});
+    EXPECT_EQ(told(pods.show({Removal{.kind = ObjectKind::pod,
+                                      .namespace_name = "team",
+                                      .name = "train-a-0",
+                                      .plane = "east"}})),
+              Told{"-Pod team/train-a-0"});
+  }
+  // The one at home is still there, and comes to light with its session gone.
+  const Removal gone{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"};
+  EXPECT_EQ(told(pods.show({gone})), (Told{"-Session team/train", "+Pod team/train-a-0"}));
+}
+
 TEST(SessionPods, ASessionThatNothingCanBeMadeFromIsNotShown) {
   SessionPods pods;
   Session bare = running_session();

@@ -72,32 +72,16 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   return file;
 }
 
-JournalFile::JournalFile(JournalFile&& other) noexcept
-    : options_(std::move(other.options_)),
-      file_(std::exchange(other.file_, -1)),
-      regular_(other.regular_),
-      size_(other.size_),
-      records_(other.records_),
-      lost_(other.lost_),
-      cycles_before_(other.cycles_before_),
-      alarm_(std::move(other.alarm_)),
-      notice_(std::move(other.notice_)) {}
-
-JournalFile::~JournalFile() { close_file(); }
-
-void JournalFile::close_file() {
-  if (file_ >= 0) close(std::exchange(file_, -1));
-}
-
 std::optional<Error> JournalFile::open_file() {
   const std::string& path = options_.path;
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, journal_mode);
-  if (file_ < 0) return file_error(path, errno);
+  file_ = Descriptor(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, journal_mode));
+  if (!file_.is_open()) return file_error(path, errno);
   struct stat status = {};
-  if (fstat(file_, &status) != 0) return file_error(path, errno);
+  if (fstat(file_.number(), &status) != 0) return file_error(path, errno);
   regular_ = S_ISREG(status.st_mode);
   if (!regular_) return std::nullopt;
-  if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+  if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
     return Error{.message = fmt::format("{}: another process is writing it", path)};
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
@@ -128,7 +112,7 @@ std::optional<Error> JournalFile::continue_file() {
   }
   if (reader->end() == FileEnd::torn) {
     notice_ = fmt::format("{}: a torn end of {} bytes is dropped", path, size_ - reader->offset());
-    if (ftruncate(file_, static_cast<off_t>(reader->offset())) != 0) {
+    if (ftruncate(file_.number(), static_cast<off_t>(reader->offset())) != 0) {
       return file_error(path, errno);
     }
     size_ = reader->offset();
@@ -147,7 +131,7 @@ std::optional<Error> JournalFile::keep_aside(std::string notice) {
 
 /// FILE to FILE.1 and so on; a new empty one is open then.
 std::optional<Error> JournalFile::move_files() {
-  close_file();
+  file_.close();
   const auto name = [&](std::uint32_t number) { return rotated_path(options_.path, number); };
   if (options_.files_kept == 0) {
     if (std::remove(options_.path.c_str()) != 0) return file_error(options_.path, errno);
@@ -186,7 +170,7 @@ void JournalFile::append(JournalType type, std::string_view text) {
 void JournalFile::write_whole(std::string_view bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
-    const ssize_t written = write(file_, rest.data(), rest.size());
+    const ssize_t written = write(file_.number(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       const int error = written < 0 ? errno : EIO;
@@ -200,10 +184,11 @@ void JournalFile::write_whole(std::string_view bytes) {
 void JournalFile::fail(std::string why) {
   alarm_ = std::move(why);
   // What was written of the record goes; if not even that works, readers drop it as a torn end.
-  if (regular_ && file_ >= 0 && ftruncate(file_, static_cast<off_t>(size_)) != 0) {
+  if (regular_ && file_.is_open() &&
+      ftruncate(file_.number(), static_cast<off_t>(size_)) != 0) {
     alarm_ += fmt::format("; its torn end stays: {}", system_text(errno));
   }
-  close_file();
+  file_.close();
 }
 
 }  // namespace makeway

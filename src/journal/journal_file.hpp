@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "codec/descriptor.hpp"
 #include "journal/journal_records.hpp"
 
 namespace makeway {
@@ -35,12 +36,6 @@ std::string rotated_path(const std::string& path, std::uint32_t number);
 class JournalFile {
  public:
   static Result<JournalFile> open(JournalOptions options);
-
-  JournalFile(const JournalFile&) = delete;
-  JournalFile& operator=(const JournalFile&) = delete;
-  JournalFile(JournalFile&& other) noexcept;
-  JournalFile& operator=(JournalFile&&) = delete;
-  ~JournalFile();
 
   /// Once it has failed, it only counts.
   void append(JournalType type, std::string_view text);
@@ -64,12 +59,11 @@ class JournalFile {
   std::optional<Error> keep_aside(std::string notice);
   std::optional<Error> move_files();
   void begin_file();
-  void close_file();
   void write_whole(std::string_view bytes);
   void fail(std::string why);
 
   JournalOptions options_;
-  int file_ = -1;
+  Descriptor file_;
   bool regular_ = false;  ///< A file on a disk: it can be read, cut and renamed.
   std::uint64_t size_ = 0;
   std::uint64_t records_ = 0;

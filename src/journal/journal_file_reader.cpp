@@ -41,32 +41,6 @@ std::vector<std::string> journal_paths(const std::string& path) {
   return paths;
 }
 
-JournalFileReader::JournalFileReader(JournalFileReader&& other) noexcept
-    : path_(std::move(other.path_)),
-      file_(std::exchange(other.file_, -1)),
-      window_(other.window_),
-      size_(other.size_),
-      identity_(other.identity_),
-      bytes_(std::move(other.bytes_)),
-      reader_(std::move(other.reader_)) {}
-
-JournalFileReader& JournalFileReader::operator=(JournalFileReader&& other) noexcept {
-  if (this == &other) return *this;
-  if (file_ >= 0) close(file_);
-  path_ = std::move(other.path_);
-  file_ = std::exchange(other.file_, -1);
-  window_ = other.window_;
-  size_ = other.size_;
-  identity_ = other.identity_;
-  bytes_ = std::move(other.bytes_);
-  reader_ = std::move(other.reader_);
-  return *this;
-}
-
-JournalFileReader::~JournalFileReader() {
-  if (file_ >= 0) close(file_);
-}
-
 /// What is no file on a disk cannot be read from the middle: all of it is kept.
 std::optional<Error> JournalFileReader::open_file() {
   struct stat status = {};
@@ -79,8 +53,8 @@ std::optional<Error> JournalFileReader::open_file() {
     size_ = bytes_->size();
     return std::nullopt;
   }
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file_ < 0 || fstat(file_, &status) != 0) return unreadable(path_, errno);
+  file_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file_.is_open() || fstat(file_.number(), &status) != 0) return unreadable(path_, errno);
   size_ = static_cast<std::uint64_t>(status.st_size);
   identity_ = {.device = status.st_dev, .number = status.st_ino};
   return load(0, window_);
@@ -96,8 +70,8 @@ Result<std::string> JournalFileReader::bytes_at(std::uint64_t offset, std::uint6
   bytes.resize(std::min(count, size_ - offset));
   std::size_t got = 0;
   while (got < bytes.size()) {
-    const ssize_t read =
-        pread(file_, bytes.data() + got, bytes.size() - got, static_cast<off_t>(offset + got));
+    const ssize_t read = pread(file_.number(), bytes.data() + got, bytes.size() - got,
+                               static_cast<off_t>(offset + got));
     if (read < 0 && errno == EINTR) continue;
     if (read < 0) return std::unexpected(unreadable(path_, errno));
     if (read == 0) break;  // It has become shorter.
@@ -128,8 +102,8 @@ Result<JournalFileReader> JournalFileReader::open(const std::string& path, std::
 
 std::optional<Error> JournalFileReader::look_again() {
   struct stat status = {};
-  if (file_ < 0) return std::nullopt;
-  if (fstat(file_, &status) != 0) return unreadable(path_, errno);
+  if (!file_.is_open()) return std::nullopt;
+  if (fstat(file_.number(), &status) != 0) return unreadable(path_, errno);
   if (static_cast<std::uint64_t>(status.st_size) <= size_) return std::nullopt;
   size_ = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t from = reader_->offset();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "codec/descriptor.hpp"
 #include "codec/record_file.hpp"
 
 namespace makeway {
@@ -34,11 +35,6 @@ class JournalFileReader {
   /// `window`: so many bytes are read at once, more where a record is larger.
   static Result<JournalFileReader> open(const std::string& path,
                                         std::uint64_t window = standard_window);
-  JournalFileReader(const JournalFileReader&) = delete;
-  JournalFileReader& operator=(const JournalFileReader&) = delete;
-  JournalFileReader(JournalFileReader&& other) noexcept;
-  JournalFileReader& operator=(JournalFileReader&& other) noexcept;
-  ~JournalFileReader();
 
   /// Until the next call. None: the end. An error: the file cannot be read.
   Result<std::optional<PackedRecord>> next();
@@ -64,7 +60,7 @@ class JournalFileReader {
   bool reaches_end(std::uint64_t offset) const;
 
   std::string path_;
-  int file_ = -1;  ///< -1: all of it is in the window.
+  Descriptor file_;  ///< None: all of it is in the window.
   std::uint64_t window_ = standard_window;
   std::uint64_t size_ = 0;
   FileIdentity identity_;

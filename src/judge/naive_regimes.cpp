@@ -44,14 +44,21 @@ NaiveRegimes::NaiveRegimes(const Cluster& cluster, const Configuration& configur
     : cluster_(cluster),
       configuration_(configuration),
       nodes_(cluster.nodes().slots(), Regime::pods) {
+  const auto& groups = cluster.own<ResourceGroup>();
+  const std::optional<StringId> plane_key = cluster.strings().find(names::plane);
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    const Labels labels = cluster.label_objects(cluster.nodes().labels[node]);
+    const LabelSetId own = cluster.nodes().labels[node];
+    // A live run judges many times in a second: the labels of all nodes are copied for groups only.
+    const Labels labels = groups.empty() ? Labels{} : cluster.label_objects(own);
     const std::string_view name = cluster.text(cluster.nodes().name[node]);
     const bool elsewhere = cluster.nodes().plane[node] != StringId{0};
-    const bool in_plane = elsewhere || find_label(labels, names::plane).has_value();
+    const bool in_plane =
+        elsewhere || std::ranges::any_of(cluster.labels(own), [&](const LabelPair& label) {
+          return label.key == plane_key;
+        });
     if (configuration.replica.enabled && in_plane) nodes_[node] = Regime::replicas;
     if (!configuration.session.enabled || elsewhere) continue;  // Groups list nodes of home.
-    for (const auto& [key, group] : cluster.own<ResourceGroup>()) {
+    for (const auto& [key, group] : groups) {
       if (lists(group, name, labels)) nodes_[node] = Regime::sessions;
     }
   }

@@ -66,6 +66,7 @@ class Actuator final : public PlanCarrier {
   void state(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
+  std::size_t awaiting() const override { return book_.awaiting(); }
 
   QueueStatistics statistics() const;
   /// Asks that would have made pods leave again too soon (brakes.hpp); from any thread.

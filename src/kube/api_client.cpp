@@ -95,7 +95,9 @@ ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked
       is_renewed = true;
       continue;
     }
-    if (!is_transient(error.failure) || attempt >= limits_.attempts_max) {
+    // Who has never said a word is not asked five times: somebody waits.
+    const bool is_silent = error.failure == Failure::timeout && !http_.date();
+    if (is_silent || !is_transient(error.failure) || attempt >= limits_.attempts_max) {
       return std::unexpected(std::move(error));
     }
     pause_(pause_before(attempt, error.retry_after));

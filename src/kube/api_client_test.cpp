@@ -10,6 +10,7 @@
 
 #include "codec/api_text.hpp"
 #include "support/live_server.hpp"
+#include "support/silent_listener.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -186,6 +187,32 @@ TEST(ApiClient, ASlowServerIsNotWaitedForForEver) {
   const auto listed = live.connect()->api().list(pods());
   ASSERT_FALSE(listed.has_value());
   EXPECT_EQ(listed.error().failure, Failure::timeout);
+}
+
+/// Before, somebody who gave a wrong address waited for five times as long as connecting may take.
+TEST(ApiClient, WhoHasNeverAnsweredIsAskedOnce) {
+  LiveServer live;
+  const SilentListener silent;
+  kube::KubeTarget target = live.target();
+  target.cluster.server = silent.url();
+  live.limits.request_max = Duration{60};
+  const auto served = live.connect(target)->api().discover();
+  ASSERT_FALSE(served.has_value());
+  EXPECT_EQ(served.error().failure, Failure::timeout);
+  EXPECT_TRUE(live.pauses.empty());
+}
+
+/// Whoever may be stopped need not wait for a server that is silent.
+TEST(ApiClient, WhatIsGivenUpEnds) {
+  LiveServer live;
+  const SilentListener silent;
+  kube::KubeTarget target = live.target();
+  target.cluster.server = silent.url();
+  const auto connection = live.connect(target);
+  connection->http().give_up();
+  const auto served = connection->api().discover();
+  ASSERT_FALSE(served.has_value());
+  EXPECT_EQ(served.error().problem.message, "nobody waits for it any more");
 }
 
 /// Byte after byte: each comes soon, the answer never.

@@ -8,11 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "base/check.hpp"
+#include "control/allowance.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -20,6 +23,8 @@ namespace {
 constexpr std::size_t header_bytes_max = 256U << 10U;
 constexpr std::size_t refusal_bytes_max = 64U << 10U;  ///< What a refused stream may say.
 constexpr std::size_t first_body_bytes = 16U << 10U;
+constexpr std::int64_t looks_at_once = 20;
+constexpr Duration looks_period{100};
 
 struct FreeHeaders {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
@@ -68,6 +73,7 @@ struct Transfer {
   Stopped stopped = Stopped::no;
   std::optional<SeenDate>* seen_date = nullptr;  ///< The client's.
   Time* heard = nullptr;                         ///< The client's: when the last byte came.
+  std::size_t* taken = nullptr;                  ///< The client's: bytes of its newest look.
   Time started;
   std::unique_ptr<CURL, FreeEasy> easy;  ///< Last: the others outlive it.
 
@@ -102,6 +108,7 @@ std::size_t on_bytes(char* bytes, std::size_t one, std::size_t count, void* tran
   const std::size_t size = one * count;
   auto* const taker = static_cast<Transfer*>(transfer);
   *taker->heard = monotonic_now();
+  *taker->taken += size;
   return taker->take({bytes, size}) ? size : CURL_WRITEFUNC_ERROR;
 }
 
@@ -359,7 +366,11 @@ struct HttpClient::State {
   std::optional<SeenDate> date;
   Time heard = monotonic_now();
   bool has_changed = false;  ///< Requests came or were ended since curl has looked at them.
+  std::size_t taken = 0;     ///< Bytes of bodies, by the last look.
+  Allowance looks{looks_at_once, looks_period, Allowance::Start::full, monotonic_now()};
+  std::atomic<bool> is_given_up = false;
 
+  void let_more_come();
   void give_up_silent(const Transfer& transfer) const;
   std::unique_ptr<Transfer> remove(RequestId request);
   void hand_out_ended();
@@ -382,6 +393,7 @@ HttpClient::RequestId HttpClient::start(HttpRequest request, HttpListener& liste
   transfer->listener = &listener;
   transfer->seen_date = &state_->date;
   transfer->heard = &state_->heard;
+  transfer->taken = &state_->taken;
   transfer->started = monotonic_now();
   transfer->easy.reset(curl_easy_init());
   if (transfer->easy == nullptr) throw std::bad_alloc();
@@ -450,6 +462,20 @@ void HttpClient::State::hand_out_ended() {
   }
 }
 
+/// Curl asks the system about every request at each look, so that a burst in which each answer is
+/// looked at by itself costs more than the answers do: where many are under way, looks are five
+/// milliseconds apart after the first twenty. Long answers are taken as fast as they come.
+void HttpClient::State::let_more_come() {
+  constexpr std::size_t requests_many = 8;
+  constexpr std::size_t taken_much = 64U << 10U;
+  const bool is_long = std::exchange(taken, 0) >= taken_much;
+  if (is_long || transfers.size() < requests_many) return;
+  const Time now = monotonic_now();
+  const Duration wait = looks.wait(1, now);
+  looks.spend(1, now);
+  if (wait.ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(wait.ms));
+}
+
 void HttpClient::work(Duration at_most) {
   int running = static_cast<int>(state_->transfers.size());
   CURLMcode code = CURLM_OK;
@@ -459,7 +485,9 @@ void HttpClient::work(Duration at_most) {
   }
   const auto before = static_cast<std::size_t>(running);
   if (code == CURLM_OK && before == state_->transfers.size()) {
-    code = curl_multi_poll(state_->multi.get(), nullptr, 0, static_cast<int>(at_most.ms), nullptr);
+    int ready = 0;
+    code = curl_multi_poll(state_->multi.get(), nullptr, 0, static_cast<int>(at_most.ms), &ready);
+    if (ready > 0) state_->let_more_come();
     if (code == CURLM_OK) code = curl_multi_perform(state_->multi.get(), &running);
   }
   CHECK(code == CURLM_OK, "curl was used in a wrong way");
@@ -501,9 +529,23 @@ class OneAnswer final : public HttpListener {
 ApiResult<HttpAnswer> HttpClient::send(HttpRequest request) {
   constexpr Duration step{1'000};
   OneAnswer answer;
-  start(std::move(request), answer);
-  while (!answer.result()) work(step);
+  const Asked asked = request.asked;
+  const RequestId sent = start(std::move(request), answer);
+  while (!answer.result()) {
+    if (state_->is_given_up) {
+      cancel(sent);
+      return std::unexpected(ApiError{
+          .failure = Failure::refused,
+          .problem = {.object = asked.request, .message = "nobody waits for it any more"}});
+    }
+    work(step);
+  }
   return std::move(*answer.result());
+}
+
+void HttpClient::give_up() {
+  state_->is_given_up = true;
+  wake();
 }
 
 }  // namespace makeway::kube

@@ -13,7 +13,8 @@
 //     is replaced, so a write may arrive twice and needs a guard that makes the second one
 //     harmless.
 //
-// One thread uses a client; only `wake` may be called from others. The one place that knows curl.
+// One thread uses a client; only `wake` and `give_up` may be called from others. The one place that
+// knows curl.
 #pragma once
 
 #include <cstddef>
@@ -127,6 +128,8 @@ class HttpClient {
 
   /// One request from start to end; the others go on meanwhile.
   ApiResult<HttpAnswer> send(HttpRequest request);
+  /// `send` waits for nobody any more, now and later: it ends with an error. From any thread.
+  void give_up();
 
   const HttpSettings& settings() const;
 

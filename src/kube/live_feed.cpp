@@ -5,10 +5,12 @@
 
 namespace makeway::kube {
 
-LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
-                   const std::vector<ServedResource>& served, std::uint64_t jitter_seed,
+LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_seed,
                    const WatchLimits& limits, FeedUse use, std::string plane)
     : connection_(std::move(connection)),
+      jitter_seed_(jitter_seed),
+      limits_(limits),
+      use_(use),
       objects_(
           [this](Change change, std::optional<ObjectSight> sight) {
             mailbox_.put(std::move(change), std::move(sight));
@@ -22,31 +24,73 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
            .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); },
            .deployment = [this](DeploymentNews news) { mailbox_.put(std::move(news)); },
            .autoscaler = [this](AutoscalerNews news) { mailbox_.put(std::move(news)); }},
-          std::move(plane)) {
-  connection_->http().keep_apart();
+          std::move(plane)) {}
+
+LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
+                   const std::vector<ServedResource>& served, std::uint64_t jitter_seed,
+                   const WatchLimits& limits, FeedUse use, std::string plane)
+    : LiveFeed(std::move(connection), jitter_seed, limits, use, std::move(plane)) {
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
-  const bool has_sessions = std::ranges::any_of(
-      served, [](const ServedResource& each) { return each.resource->plural == "sessions"; });
-  watches_.reserve(served.size());
-  for (const ServedResource& each : served) {
-    if (!is_watched(*each.resource, use)) continue;
-    const ServedResource watched{.resource = &watched_instead(*each.resource, use, has_sessions),
-                                 .version = each.version};
-    watches_.push_back(std::make_unique<ResourceWatch>(
-        connection_->api(), watched, objects_, Prng(jitter_seed + watches_.size()), limits));
-  }
+  watch(served);
+  thread_ = std::thread([this] { run(); });
+}
+
+LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, Choose choose, std::uint64_t jitter_seed,
+                   const WatchLimits& limits, FeedUse use, std::string plane)
+    : LiveFeed(std::move(connection), jitter_seed, limits, use, std::move(plane)) {
+  choose_ = std::move(choose);
   thread_ = std::thread([this] { run(); });
 }
 
 LiveFeed::~LiveFeed() {
   stops_ = true;
-  connection_->http().wake();
-  thread_.join();
+  connection_->http().give_up();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LiveFeed::watch(const std::vector<ServedResource>& served) {
+  connection_->http().keep_apart();
+  const bool has_sessions = std::ranges::any_of(
+      served, [](const ServedResource& each) { return each.resource->plural == "sessions"; });
+  watches_.reserve(served.size());
+  for (const ServedResource& each : served) {
+    if (!is_watched(*each.resource, use_)) continue;
+    const ServedResource watched{.resource = &watched_instead(*each.resource, use_, has_sessions),
+                                 .version = each.version};
+    watches_.push_back(std::make_unique<ResourceWatch>(
+        connection_->api(), watched, objects_, Prng(jitter_seed_ + watches_.size()), limits_));
+  }
+  kinds_ = watches_.size();
+}
+
+void LiveFeed::ask_what_is_served() {
+  constexpr std::string_view all_kinds = "apis";
+  for (Duration pause = limits_.pause_first; !stops_;
+       pause = std::min(Duration{2 * pause.ms}, limits_.pause_max)) {
+    const auto served = connection_->api().discover();
+    if (stops_) return;
+    if (served || served.error().failure == Failure::forbidden) {
+      {
+        const std::scoped_lock lock(missing_mutex_);
+        missing_.erase(all_kinds);
+      }
+      return watch(choose_(served ? *served : std::vector<ServedResource>{}));
+    }
+    {
+      const std::scoped_lock lock(missing_mutex_);
+      missing_.insert_or_assign(all_kinds, served.error());
+    }
+    const Time until = monotonic_now() + pause;
+    for (Time now = monotonic_now(); now < until && !stops_; now = monotonic_now()) {
+      connection_->http().work(until - now);
+    }
+  }
 }
 
 void LiveFeed::run() {
   constexpr std::int64_t step_ms = 1'000;
+  if (choose_) ask_what_is_served();
   while (!stops_) {
     const Time now = monotonic_now();
     std::int64_t wait_ms = step_ms;
@@ -94,7 +138,7 @@ std::vector<MissingSight> LiveFeed::missing() const {
 
 SightTrouble LiveFeed::trouble() const {
   const std::vector<MissingSight> all = missing();
-  if (all.empty() || kinds_seen_ + all.size() < watches_.size()) return SightTrouble::none;
+  if (all.empty() || kinds_seen_ + all.size() < kinds_) return SightTrouble::none;
   const bool hopeless = std::ranges::any_of(all, [](const MissingSight& each) {
     return each.error.failure == Failure::forbidden || each.error.failure == Failure::credentials;
   });
@@ -105,7 +149,7 @@ FeedStatistics LiveFeed::statistics() const {
   return {.lists = lists_,
           .failures = failures_,
           .refused = refused_,
-          .kinds = watches_.size(),
+          .kinds = kinds_,
           .kinds_seen = kinds_seen_};
 }
 

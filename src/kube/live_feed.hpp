@@ -3,12 +3,14 @@
 //
 // The thread never waits for whoever takes the changes. It lists first, so the first changes are
 // the whole cluster; `sees_all` says whether what was told is current (SPEC 8: while it is not,
-// nothing may be decided).
+// nothing may be decided). Of a server that may not answer it asks first what is served, until it
+// does.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,6 +51,12 @@ class LiveFeed {
   LiveFeed(std::unique_ptr<Connection> connection, const std::vector<ServedResource>& served,
            std::uint64_t jitter_seed, const WatchLimits& limits = {},
            FeedUse use = FeedUse::to_look, std::string plane = {});
+  /// What to watch, of what is served; of nothing where that may not be asked.
+  using Choose =
+      std::function<std::vector<ServedResource>(const std::vector<ServedResource>& served)>;
+  /// Nobody has asked the server yet.
+  LiveFeed(std::unique_ptr<Connection> connection, Choose choose, std::uint64_t jitter_seed,
+           const WatchLimits& limits, FeedUse use, std::string plane);
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
   ~LiveFeed();
@@ -64,10 +72,20 @@ class LiveFeed {
   FeedStatistics statistics() const;
 
  private:
+  /// Without watches and without a thread.
+  LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_seed,
+           const WatchLimits& limits, FeedUse use, std::string plane);
+
   void run();
+  void ask_what_is_served();
+  void watch(const std::vector<ServedResource>& served);
   void look();
 
   std::unique_ptr<Connection> connection_;
+  const std::uint64_t jitter_seed_;
+  const WatchLimits limits_;
+  const FeedUse use_;
+  Choose choose_;  ///< Empty: somebody has.
   ChangeMailbox mailbox_;
   ServerTime server_time_;
   mutable std::mutex missing_mutex_;
@@ -79,6 +97,7 @@ class LiveFeed {
   std::atomic<std::uint64_t> lists_ = 0;
   std::atomic<std::uint64_t> failures_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
+  std::atomic<std::size_t> kinds_ = 0;  ///< 0: what is served is not known yet.
   std::atomic<std::size_t> kinds_seen_ = 0;
   std::thread thread_;  ///< Last: it uses the others.
 };

@@ -9,7 +9,9 @@
 
 #include "codec/dump.hpp"
 #include "codec/load.hpp"
+#include "kube/plane_resources.hpp"
 #include "support/live_server.hpp"
+#include "support/silent_listener.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -312,6 +314,45 @@ TEST(WatchLines, AreBounded) {
   EXPECT_EQ(lines.problem()->message, "an event of a watch has more than 100 bytes");
   lines.clear();
   EXPECT_EQ(take("no event\n"), WatchLines::Verdict::stop);
+}
+
+/// A plane that does not answer when a run begins. Before, its groups were never watched: that they
+/// are served was not known.
+TEST(LiveFeed, AsksAServerWhatItServesUntilItAnswers) {
+  LiveServer live;
+  live.limits.attempts_max = 1;
+  live.server.serve("apps/v1", "deployments", "Deployment");
+  live.server.serve("autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler");
+  live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");
+  live.server.fail({.kind = FaultKind::status, .path_prefix = "/apis", .times = 3, .status = 503});
+  WatchLimits limits;
+  limits.pause_first = Duration{5};
+  LiveFeed feed(live.connect(), plane_resources, 7, limits, FeedUse::to_schedule, "east");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!feed.sees_all() && std::chrono::steady_clock::now() < deadline) {
+    feed.mailbox().wait_for_wake(Duration{50});
+  }
+  EXPECT_TRUE(feed.sees_all());
+  EXPECT_EQ(feed.trouble(), SightTrouble::none);
+  const std::vector<std::string> requests = live.server.requests();
+  EXPECT_TRUE(std::ranges::any_of(requests, [](const std::string& line) {
+    return line.starts_with("GET /apis/scheduling.k8s.io/v1beta1/podgroups");
+  }));
+}
+
+TEST(LiveFeed, AServerThatNeverAnswersKeepsNobodyFromEnding) {
+  LiveServer live;
+  const SilentListener silent;
+  kube::KubeTarget target = live.target();
+  target.cluster.server = silent.url();
+  const auto begun = std::chrono::steady_clock::now();
+  {
+    LiveFeed feed(live.connect(target), plane_resources, 7, {}, FeedUse::to_schedule, "east");
+    feed.mailbox().wait_for_wake(Duration{50});
+    EXPECT_FALSE(feed.sees_all());
+    EXPECT_EQ(feed.trouble(), SightTrouble::none) << "nobody knows yet";
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
 }
 
 TEST(ChangeMailbox, TheNewestWinsAndComingAgainIsBoth) {

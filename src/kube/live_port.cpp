@@ -30,14 +30,21 @@ Batch LivePort::poll(Time deadline) {
   return collect();
 }
 
-/// Rule 5. A wake only shortens a step: what it is about comes with the batch.
+/// Rule 5.
+Duration LivePort::apart() const {
+  constexpr std::size_t awaiting_per_ms = 4;
+  if (carrier_->unsent() >= PlanCarrier::unsent_many) return together;
+  const Duration gathers{static_cast<std::int64_t>(carrier_->awaiting() / awaiting_per_ms)};
+  return std::min(gathers, gone_together);
+}
+
+/// A wake only shortens a step: what it is about comes with the batch.
 void LivePort::let_gather() const {
   constexpr std::int64_t step_ms = 10;
   if (carrier_ == nullptr || !has_listed_) return;
-  const Time until = collected_ + together;
-  for (Time at = monotonic_now(); at < until; at = monotonic_now()) {
-    if (carrier_->unsent() < PlanCarrier::unsent_many) return;
-    feed_.mailbox().wait_for_wake(Duration{std::min((until - at).ms, step_ms)});
+  for (Time at = monotonic_now(); at < collected_ + apart(); at = monotonic_now()) {
+    const Duration left = collected_ + apart() - at;
+    feed_.mailbox().wait_for_wake(Duration{std::clamp<std::int64_t>(left.ms, 1, step_ms)});
   }
 }
 

@@ -13,7 +13,10 @@
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
 //  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
-//     could not be sent earlier, and what changes meanwhile is decided on once.
+//     could not be sent earlier, and what changes meanwhile is decided on once. While many pods
+//     wait for places that they were nominated to, each victim that is gone is news, and often for
+//     several of them: then batches are a quarter of a millisecond apart for each that waits, at
+//     most `gone_together`. Whoever comes after a moment without news never waits for that.
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
 //  7. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
 //     when all of it is seen.
@@ -44,6 +47,7 @@ class LivePort final : public Port {
   void add_plane(std::string name, LiveFeed& feed);
 
   static constexpr Duration together{100};
+  static constexpr Duration gone_together{50};
 
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
@@ -60,6 +64,7 @@ class LivePort final : public Port {
   Batch collect();
   void collect_planes(Batch& batch);
   void state_findings();
+  Duration apart() const;
   void let_gather() const;
 
   LiveFeed& feed_;

@@ -32,12 +32,14 @@ class HeldCarrier final : public PlanCarrier {
     return std::exchange(receipts_, {});
   }
   std::size_t unsent() const override { return unsent_; }
+  std::size_t awaiting() const override { return awaiting_; }
 
   void refuse(Receipt receipt) {
     const std::scoped_lock lock(mutex_);
     receipts_.push_back(std::move(receipt));
   }
   void set_unsent(std::size_t count) { unsent_ = count; }
+  void set_awaiting(std::size_t count) { awaiting_ = count; }
 
   std::vector<std::string> plans;
 
@@ -45,6 +47,7 @@ class HeldCarrier final : public PlanCarrier {
   std::mutex mutex_;
   std::vector<Receipt> receipts_;
   std::atomic<std::size_t> unsent_ = 0;
+  std::atomic<std::size_t> awaiting_ = 0;
 };
 
 class LivePortTest : public testing::Test {
@@ -176,6 +179,27 @@ TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
   Duration fastest = LivePort::together;
   for (int times = 0; times < 20; ++times) fastest = std::min(fastest, polled_in());
   EXPECT_LT(fastest.ms, LivePort::together.ms / 2);
+}
+
+TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
+  HeldCarrier carrier;
+  start(&carrier);
+  first_sight();
+  const auto polled_in = [&] {
+    port->poll(port->now());
+    const Time before = monotonic_now();
+    port->poll(port->now());
+    return monotonic_now() - before;
+  };
+  carrier.set_awaiting(80);
+  EXPECT_GE(polled_in().ms, 80 / 4 - 2);
+  carrier.set_awaiting(10'000);
+  EXPECT_GE(polled_in().ms, LivePort::gone_together.ms - 2);
+  // One that waits keeps nobody waiting; on a busy machine the fastest of many tells.
+  carrier.set_awaiting(1);
+  Duration fastest = LivePort::gone_together;
+  for (int times = 0; times < 20; ++times) fastest = std::min(fastest, polled_in());
+  EXPECT_LT(fastest.ms, LivePort::gone_together.ms / 2);
 }
 
 TEST_F(LivePortTest, AWakeEndsAPoll) {

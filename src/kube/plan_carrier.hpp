@@ -51,6 +51,8 @@ class PlanCarrier {
   static constexpr std::size_t unsent_max = 1'000;
   /// From here on another plan would only wait with the others: there is time to decide less often.
   static constexpr std::size_t unsent_many = 48;
+  /// Pods that wait for the places that they were nominated to.
+  virtual std::size_t awaiting() const { return 0; }
 };
 
 }  // namespace makeway::kube

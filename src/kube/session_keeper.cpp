@@ -8,6 +8,7 @@
 #include "codec/session_status.hpp"
 #include "control/session_pods.hpp"
 #include "kube/kernel_pod.hpp"
+#include "kube/session_words.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 
@@ -108,6 +109,12 @@ SessionKeeper::Entry* SessionKeeper::find(const std::string& uid) {
   return key == by_uid_.end() ? nullptr : &sessions_.at(key->second);
 }
 
+/// Another one of that name has asked for nothing yet.
+void SessionKeeper::forget_session(const Key& key, const Entry& entry) {
+  by_uid_.erase(entry.object.uid);
+  std::erase_if(making_, [&](const auto& each) { return each.second.session == key; });
+}
+
 void SessionKeeper::saw(const std::vector<Change>& changes,
                         const std::vector<ObjectSight>& sights) {
   std::set<Key> finished;
@@ -121,7 +128,7 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
       const Key key(session->namespace_name, session->name);
       Entry& entry = sessions_[key];
       if (entry.object.uid != session->uid) {
-        by_uid_.erase(entry.object.uid);
+        forget_session(key, entry);
         entry = {};
         by_uid_[session->uid] = key;
         for (const auto& [pod, owner] : owners_) {
@@ -137,7 +144,7 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
     if (gone->kind == ObjectKind::session) {
       const auto found = sessions_.find(key);
       if (found == sessions_.end()) continue;
-      by_uid_.erase(found->second.object.uid);
+      forget_session(key, found->second);
       sessions_.erase(found);
     } else if (gone->kind == ObjectKind::pod) {
       forget_pod(key, finished.contains(key));
@@ -302,11 +309,13 @@ void SessionKeeper::keep_running(const Key& key, Entry& entry, const SightBook& 
     return;
   }
   if (const std::optional<Ending> ending = ending_of(entry, book)) {
-    const std::size_t job = write(
-        entry, leave_by_itself(session, ending->fate, now, rules_.restart_after), book, now, jobs);
     const bool ends = ending->fate == SessionFate::ends;
-    jobs.jobs[job].event = session_event(*book.own(ObjectKind::session, key.first, key.second),
-                                         ends ? "KernelFailed" : "KernelLost", ending->why);
+    const std::string reason = ends ? "KernelFailed" : "KernelLost";
+    Session next = leave_by_itself(session, ending->fate, now, rules_.restart_after);
+    ConditionWish word = ending_word(reason, ending->why, next);
+    const std::size_t job = write(entry, std::move(next), book, now, jobs, std::move(word));
+    jobs.jobs[job].event =
+        session_event(*book.own(ObjectKind::session, key.first, key.second), reason, ending->why);
     return;
   }
   for (const Kernel& kernel : session.kernels) {
@@ -389,10 +398,11 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
 
 /// The status of the session; the job's position.
 std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& book, Time now,
-                                 PlanJobs& jobs) {
+                                 PlanJobs& jobs, ConditionWish word) {
   const Session& session = entry.object;
   WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
   step.status = session_status_patch(next);
+  if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
   jobs.jobs.push_back({.object = session_text(session.namespace_name, session.name),
                        .ask = {},
                        .unit = {},
@@ -489,6 +499,9 @@ class SessionKeeper::PlanBuilder {
     if (!reason.empty()) {
       const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
       if (has_wishes) refuse(key, reason, {}, again_at);
+      // What follows in a moment says it as well.
+      constexpr Duration soon{10'000};
+      if (again_at && *again_at > now_ + soon) say(key, waiting_word(ask, reason));
       blocked_[text] = {.why = std::move(reason), .until = again_at};
       return;
     }
@@ -497,8 +510,26 @@ class SessionKeeper::PlanBuilder {
     if (ask.session && ask.session->runs_on) return;
     if (ask.outcome == Outcome::fits && !places.empty()) return start(key, entry, places);
     Session next = nominate_session(entry.object, places);
-    if (is_same_status(next, entry.object)) return;
-    relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_)};
+    ConditionWish word = waiting_word(ask, {});
+    if (is_same_status(next, entry.object)) return say(key, std::move(word));
+    relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word))};
+  }
+
+  /// Rule 7, by itself. Who was never written about shows no phase yet.
+  void say(const Key& key, ConditionWish word) {
+    const BookedSight& seen = *book_.own(ObjectKind::session, key.first, key.second);
+    StatusPatch patch;
+    if (seen.object.phase.empty()) patch.phase = choice_name(SessionPhase::pending);
+    patch.conditions.push_back(std::move(word));
+    if (!changes(patch, seen.object)) return;
+    jobs_.jobs.push_back(
+        {.urgency = Urgency::condition,
+         .object = session_text(key.first, key.second),
+         .ask = {},
+         .unit = {},
+         .seen = seen,
+         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
+         .needs = {}});
   }
 
   void start(const Key& key, Entry& entry, const std::vector<KernelPlace>& places) {
@@ -509,7 +540,8 @@ class SessionKeeper::PlanBuilder {
     if (!is_complete) return refuse(key, "a kernel has no template to make a pod from", {});
     entry.vanished.clear();
     const Session started = next;
-    const std::size_t status = keeper_.write(entry, std::move(next), book_, now_, jobs_);
+    const std::size_t status =
+        keeper_.write(entry, std::move(next), book_, now_, jobs_, started_word());
     for (const Kernel& kernel : started.kernels) {
       keeper_.create(key, started, kernel, plan_.id, {status}, now_, jobs_);
     }
@@ -568,7 +600,10 @@ class SessionKeeper::PlanBuilder {
                                            .ends_at = victim->ends_at,
                                            .resume_after = victim->resume_after});
     const Session told = next;
-    const std::size_t status = keeper_.write(entry, std::move(next), book_, now_, jobs_);
+    ConditionWish word =
+        ending_word("Preempted", "it makes room for a session that comes first", told);
+    const std::size_t status =
+        keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word));
     WriteJob& job = jobs_.jobs[status];
     job.ask = action.ask;
     job.unit = job.object;

@@ -13,6 +13,8 @@
 //     `restart_after`.
 //  5. Nothing is done about a session as long as our last word about it is not shown.
 //  6. A pod of an earlier start that came late is deleted.
+//  7. Whoever has no place says why in a condition (makeway.dev/Scheduled); it goes along with a
+//     status that is written anyway, or by itself when there is time.
 //
 // Pure: what was seen and plans in, jobs out (write_jobs.hpp). Not thread-safe.
 #pragma once
@@ -88,10 +90,12 @@ class SessionKeeper {
   bool has_succeeded(const Entry& entry, const SightBook& book, std::int64_t preemptions) const;
   void create(const Key& key, const Session& session, const Kernel& kernel, std::string_view plan,
               std::vector<std::size_t> needs, Time now, PlanJobs& jobs);
-  std::size_t write(Entry& entry, Session next, const SightBook& book, Time now, PlanJobs& jobs);
+  std::size_t write(Entry& entry, Session next, const SightBook& book, Time now, PlanJobs& jobs,
+                    ConditionWish word = {});
   bool erase(const Session& session, const BookedSight& pod, Time now, PlanJobs& jobs);
   void wake(const Key& session, Time at);
   void forget_pod(const Key& pod, bool has_finished);
+  void forget_session(const Key& key, const Entry& entry);
 
   SessionRules rules_;
   std::map<Key, Entry> sessions_;

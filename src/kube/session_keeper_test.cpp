@@ -103,6 +103,7 @@ class SessionKeeperTest : public testing::Test {
                 .namespace_name = high.namespace_name,
                 .name = high.name,
                 .outcome = Outcome::preempts};
+    ask.reason = "1 session leaves";
     ask.placements.push_back({.namespace_name = "team", .name = high.name + "/a", .node = "n1"});
     ask.session.emplace();
     ask.session->victims.push_back({.namespace_name = "team",
@@ -125,6 +126,14 @@ class SessionKeeperTest : public testing::Test {
                             .node = "n1"});
     return plan;
   }
+  /// "False Unschedulable: has no room": what its condition becomes; empty: it stays.
+  static std::string word_of(const WriteJob& job) {
+    const std::vector<ConditionWish>& conditions = job.steps.front().patch.conditions;
+    if (conditions.empty()) return {};
+    const ConditionWish& wish = conditions.front();
+    EXPECT_EQ(wish.type, "makeway.dev/Scheduled");
+    return (wish.value ? "True " : "False ") + wish.reason + ": " + wish.message;
+  }
   static std::string status_of(const WriteJob& job) {
     EXPECT_EQ(job.steps.size(), 1U);
     EXPECT_EQ(job.steps.front().kind, WriteKind::patch_own);
@@ -146,6 +155,7 @@ TEST_F(SessionKeeperTest, AStartIsTheStatusAndThenAPodAKernel) {
             R"({"phase":"running","started":"2026-01-01T12:00:00Z","endsAt":null,)"
             R"("preemptions":0,"preemptedBy":null,"preemptedAt":null,"fate":null,)"
             R"("resumeAfter":null,"kernels":[{"name":"a","node":"n1"},{"name":"b","node":"n1"}]})");
+  EXPECT_EQ(word_of(made.jobs[0]), "True Scheduled: ");
   EXPECT_EQ(made.jobs[1].object, "Pod team/train-a-0");
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
   EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::create_pod);
@@ -195,6 +205,10 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
             R"("endsAt":"2026-01-01T12:00:20Z","preemptions":1,"preemptedBy":"Session team/high",)"
             R"("preemptedAt":"2026-01-01T12:00:00Z","fate":"requeues",)"
             R"("resumeAfter":"2026-01-01T12:00:50Z","kernels":[{"name":"a","node":"n1"}]})");
+  EXPECT_EQ(word_of(made.jobs[0]), "False WaitsForRoom: 1 session leaves");
+  EXPECT_EQ(word_of(made.jobs[1]),
+            "False Preempted: it makes room for a session that comes first; it is in the queue "
+            "again from 2026-01-01T12:00:50Z on");
   EXPECT_EQ(made.jobs[2].object, "Pod team/low-a-0");
   EXPECT_EQ(made.jobs[2].needs, std::vector<std::size_t>{1});
   ASSERT_EQ(made.jobs[2].steps.size(), 2U);
@@ -321,6 +335,8 @@ TEST_F(SessionKeeperTest, WhoIsLostIsPendingAgain) {
         std::string::npos);
     EXPECT_NE(status_of(made.jobs[0]).find(R"("preemptions":0)"), std::string::npos);
     EXPECT_EQ(made.jobs[0].event->note, each.note);
+    EXPECT_EQ(word_of(made.jobs[0]), "False KernelLost: " + each.note +
+                                         "; it is in the queue again from 2026-01-01T12:00:30Z on");
   }
 }
 
@@ -407,6 +423,79 @@ TEST_F(SessionKeeperTest, NobodyIsSuspended) {
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.refused.size(), 1U);
   EXPECT_EQ(made.refused[0].reason, "Kubernetes cannot suspend a pod");
+}
+
+/// Before, nothing was written about a session that has no place: no phase, and no reason.
+TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
+  const Session train = kept_session("train", {"a"});
+  show(train);
+  Plan plan{.id = "0123", .now = at_noon};
+  PlanAsk ask{.kind = AskKind::session,
+              .namespace_name = "team",
+              .name = "train",
+              .outcome = Outcome::infeasible};
+  ask.reason = "has no room";
+  ask.session.emplace();
+  plan.asks.push_back(ask);
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].urgency, Urgency::condition);
+  EXPECT_EQ(made.jobs[0].steps[0].patch.phase, "pending");
+  EXPECT_EQ(word_of(made.jobs[0]), "False Unschedulable: has no room");
+  // It is shown: nothing is left to say. It holds up nobody meanwhile.
+  ObjectSight sight{.kind = ObjectKind::session,
+                    .namespace_name = "team",
+                    .name = "train",
+                    .uid = "uid-train",
+                    .version = "8",
+                    .phase = "pending"};
+  sight.conditions = {{"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"}};
+  see({train}, {sight});
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+  const PlanJobs started = jobs(start_plan(train, "n1"));
+  ASSERT_EQ(started.jobs.size(), 2U);
+  EXPECT_EQ(word_of(started.jobs[0]), "True Scheduled: ");
+}
+
+TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
+  const Session low = running(kept_session("low", {"a"}));
+  const Session high = kept_session("high", {"a"});
+  for (const std::int64_t seconds : {5, 50}) {
+    keeper = SessionKeeper({.scheduler = "makeway"});
+    show(low);
+    show(high);
+    show_pod("low-a-0", "uid-low", "Running");
+    PlanJobs made;
+    keeper.add_jobs(
+        preempt_plan(high, low, {}), book,
+        [&](const PlanAsk&, const std::vector<const PlanAction*>&) {
+          return BrakeAnswer{.why = "brake: slowly", .until = at_noon + Duration{seconds * 1'000}};
+        },
+        made);
+    EXPECT_EQ(made.refused.size(), 2U);
+    ASSERT_EQ(made.jobs.size(), seconds > 10 ? 1U : 0U) << "what is over soon is not told";
+    if (seconds <= 10) continue;
+    EXPECT_EQ(word_of(made.jobs[0]), "False WaitsForRoom: 1 session leaves (brake: slowly)");
+  }
+}
+
+/// Before, the next session of that name was lost at once, for the reason of the first one.
+TEST_F(SessionKeeperTest, WhatWasRefusedToOneSessionIsNotHeldAgainstTheNext) {
+  show(running(kept_session("train", {"a"})));
+  Time now = at_noon;
+  for (int at = 0; at < 3; ++at) {
+    ASSERT_EQ(repairs(now).jobs.size(), 1U);
+    keeper.refused({.plan = {}, .object = "Pod team/train-a-0", .reason = "quota", .ask = {}});
+    now = now + Duration{2'000};
+  }
+  see({Removal{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"}});
+  EXPECT_TRUE(repairs(now).jobs.empty());
+  Session next = running(kept_session("train", {"a"}));
+  next.uid = "uid-next";
+  show(next);
+  const PlanJobs made = repairs(now);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].object, "Pod team/train-a-0");
 }
 
 }  // namespace

@@ -76,6 +76,11 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       } else {
         promised_.erase(key);
       }
+      if (has_our_nomination(sight) && sight.node.empty()) {
+        awaiting_.insert(key);
+      } else {
+        awaiting_.erase(key);
+      }
     }
     Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
     book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
@@ -111,6 +116,7 @@ void SightBook::forget(const Removal& gone) {
   pods_.erase(key);
   pod_claims_.erase(key);
   promised_.erase(key);
+  awaiting_.erase(key);
 }
 
 const std::vector<std::string>& SightBook::claims_of(std::string_view namespace_name,
@@ -176,6 +182,10 @@ std::vector<const BookedSight*> SightBook::promised() const {
   found.reserve(promised_.size());
   for (const std::string& key : promised_) found.push_back(&pods_.at(key));
   return found;
+}
+
+const BookedSight* SightBook::promised(std::string_view key) const {
+  return promised_.contains(key) ? &pods_.find(key)->second : nullptr;
 }
 
 }  // namespace makeway::kube

@@ -58,6 +58,10 @@ class SightBook {
   const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
   /// Pods with a nomination or a reservation of ours, by namespace and name.
   std::vector<const BookedSight*> promised() const;
+  /// The one of these that is called "namespace/name"; null: it is none of them.
+  const BookedSight* promised(std::string_view key) const;
+  /// How many pods with a nomination of ours are not bound.
+  std::size_t awaiting() const { return awaiting_.size(); }
   std::size_t size() const { return pods_.size() + groups_.size(); }
 
  private:
@@ -74,7 +78,8 @@ class SightBook {
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;
-  std::set<std::string> promised_;
+  std::set<std::string, std::less<>> promised_;
+  std::set<std::string, std::less<>> awaiting_;
   std::set<std::string, std::less<>> whole_groups_;  ///< Whose disruption mode is `all`.
 };
 

@@ -122,6 +122,8 @@ void guard(JsonWriter& writer, const ObjectSight& object, bool with_version) {
   });
 }
 
+constexpr std::size_t own_message_max = 1'024;  // As deploy/crds has it.
+
 /// At most that many bytes, and no half of a character.
 std::string cut_to(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
@@ -258,7 +260,7 @@ bool changes(const StatusPatch& patch, const ObjectSight& object) {
     const SeenCondition* const seen = object.condition(wish.type);
     if (seen == nullptr) return true;
     // Which plan it was is told by the first one; that another says the same is no news.
-    const bool is_note = wish.type.starts_with("makeway.dev/") && wish.type != accepted_condition;
+    const bool is_note = wish.type == nominated_condition || wish.type == reserved_condition;
     const bool same_message = is_note ? noted_node(wish.message) == noted_node(seen->message)
                                       : wish.message == seen->message;
     const bool same_time = !wish.since || second_text(*wish.since) == seen->changed;
@@ -352,10 +354,9 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
 }
 
 StatusPatch acceptance(const OwnFinding* finding) {
-  constexpr std::size_t message_max = 1'024;  // As deploy/crds has it.
   ConditionWish wish{.type = std::string(accepted_condition), .value = true, .reason = "Accepted"};
   if (finding != nullptr) {
-    wish.message = cut_to(finding->text, message_max);
+    wish.message = cut_to(finding->text, own_message_max);
     wish.value = finding->gravity == OwnFinding::Gravity::doubtful;
     switch (finding->gravity) {
       case OwnFinding::Gravity::doubtful: wish.reason = "Doubtful"; break;
@@ -368,27 +369,49 @@ StatusPatch acceptance(const OwnFinding* finding) {
   return patch;
 }
 
-std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now) {
-  return document([&](JsonWriter& writer) {
-    writer.key("conditions");
-    writer.begin_array();
-    for (const SeenCondition& seen : object.conditions) {
-      const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionWish::type);
-      if (same != patch.conditions.end()) continue;
-      writer.begin_object();
-      writer.string_field("type", seen.type);
-      writer.string_field("status", seen.status);
-      for (const auto& [field, value] : {std::pair("reason", &seen.reason),
-                                         {"message", &seen.message},
-                                         {"lastTransitionTime", &seen.changed}}) {
-        if (!value->empty()) writer.string_field(field, *value);
-      }
-      if (seen.generation > 0) writer.integer_field("observedGeneration", seen.generation);
-      writer.end_object();
+ConditionWish session_word(bool has_places, std::string reason, std::string_view message) {
+  return {.type = std::string(session_condition),
+          .value = has_places,
+          .reason = std::move(reason),
+          .message = cut_to(message, own_message_max)};
+}
+
+namespace {
+
+void write_own_conditions(JsonWriter& writer, const ObjectSight& object, const StatusPatch& patch,
+                          Time now) {
+  writer.key("conditions");
+  writer.begin_array();
+  for (const SeenCondition& seen : object.conditions) {
+    const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionWish::type);
+    if (same != patch.conditions.end()) continue;
+    writer.begin_object();
+    writer.string_field("type", seen.type);
+    writer.string_field("status", seen.status);
+    for (const auto& [field, value] : {std::pair("reason", &seen.reason),
+                                       {"message", &seen.message},
+                                       {"lastTransitionTime", &seen.changed}}) {
+      if (!value->empty()) writer.string_field(field, *value);
     }
-    for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);
-    writer.end_array();
+    if (seen.generation > 0) writer.integer_field("observedGeneration", seen.generation);
+    writer.end_object();
+  }
+  for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);
+  writer.end_array();
+}
+
+}  // namespace
+
+std::string own_status(const ObjectSight& object, const std::string& status,
+                       const StatusPatch& patch, Time now) {
+  if (patch.conditions.empty()) return status;
+  const std::string said = document([&](JsonWriter& writer) {
+    if (!patch.phase.empty()) writer.string_field("phase", patch.phase);
+    write_own_conditions(writer, object, patch, now);
   });
+  if (status.empty()) return said;
+  // Both are objects with something in them: one object of both.
+  return fmt::format("{},{}", status.substr(0, status.size() - 1), said.substr(1));
 }
 
 WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,

@@ -31,6 +31,8 @@ inline constexpr std::string_view scheduled_condition = "PodScheduled";
 inline constexpr std::string_view disrupted_condition = "DisruptionTarget";
 /// Of a kind of ours: false where something is wrong with it in this cluster.
 inline constexpr std::string_view accepted_condition = "makeway.dev/Accepted";
+/// Of a Session: whether its kernels have places, and if not, why.
+inline constexpr std::string_view session_condition = "makeway.dev/Scheduled";
 inline constexpr std::string_view group_condition = "PodGroupInitiallyScheduled";
 
 enum class WriteKind : std::uint8_t {
@@ -115,9 +117,12 @@ StatusPatch joined(StatusPatch first, const StatusPatch& second);
 std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before);
 /// Of an object of ours; null: there is nothing to say about it.
 StatusPatch acceptance(const OwnFinding* finding);
-/// Its status (JSON) with these conditions, and those of other types that it has: a merge patch
-/// replaces lists.
-std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now);
+/// What a Session says of its places; the message is cut to what its definition allows.
+ConditionWish session_word(bool has_places, std::string reason, std::string_view message);
+/// A status (JSON; empty: none) with what the patch says. Conditions of other types that the object
+/// has stay: a merge patch replaces lists.
+std::string own_status(const ObjectSight& object, const std::string& status,
+                       const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
 bool changes(const StatusPatch& patch, const ObjectSight& object);
 

@@ -200,7 +200,7 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
   EXPECT_TRUE(changes(acceptance(&other), queue));
   const StatusPatch mended = acceptance(nullptr);
   EXPECT_TRUE(changes(mended, queue));
-  EXPECT_EQ(own_conditions(queue, mended, Time{0}),
+  EXPECT_EQ(own_status(queue, {}, mended, Time{0}),
             R"({"conditions":[{"type":"example.com/Reviewed","status":"True","reason":"Because",)"
             R"("lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":2},)"
             R"({"type":"makeway.dev/Accepted","status":"True","reason":"Accepted","message":"",)"
@@ -213,6 +213,33 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
   const OwnFinding idle{.gravity = Gravity::cannot_work, .text = "no"};
   EXPECT_FALSE(acceptance(&idle).conditions.at(0).value);
   EXPECT_EQ(acceptance(&idle).conditions.at(0).reason, "CannotWork");
+}
+
+TEST(WriteCalls, WhyASessionWaitsIsAConditionBesideTheOthers) {
+  ObjectSight session;
+  session.kind = ObjectKind::session;
+  session.conditions = {{"makeway.dev/Accepted", "True", "Doubtful", "hm", "", 0}};
+  StatusPatch patch;
+  patch.phase = "pending";
+  patch.conditions = {session_word(false, "Unschedulable", "has no room")};
+  EXPECT_TRUE(changes(patch, session));
+  const std::string accepted =
+      R"("conditions":[{"type":"makeway.dev/Accepted","status":"True","reason":"Doubtful",)"
+      R"("message":"hm"},)";
+  const std::string waits =
+      R"({"type":"makeway.dev/Scheduled","status":"False","reason":"Unschedulable",)"
+      R"("message":"has no room","lastTransitionTime":"1970-01-01T00:00:00Z"}]})";
+  EXPECT_EQ(own_status(session, {}, patch, Time{0}), R"({"phase":"pending",)" + accepted + waits);
+  // Along with a status that is written anyway.
+  patch.phase.clear();
+  EXPECT_EQ(own_status(session, R"({"preemptions":1})", patch, Time{0}),
+            R"({"preemptions":1,)" + accepted + waits);
+  EXPECT_EQ(own_status(session, R"({"preemptions":1})", {}, Time{0}), R"({"preemptions":1})");
+  // Other than in a note of ours, every word of the message counts.
+  session.conditions.push_back({"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"});
+  EXPECT_FALSE(changes(patch, session));
+  patch.conditions[0].message = "has no room, and nobody may be preempted";
+  EXPECT_TRUE(changes(patch, session));
 }
 
 }  // namespace

@@ -422,33 +422,45 @@ class JobBuilder {
     add(action, *seen, std::move(steps));
   }
 
-  /// What was promised to pods and does not hold any more.
+  /// What was promised to pods and does not hold any more. In a burst hundreds are promised a
+  /// place, and a plan is about a few; only members of a group may lose theirs without being named.
   void take_back() {
-    for (const BookedSight* const pod : book_.promised()) {
-      const ObjectSight& object = pod->object;
-      const std::string text = pod_text(object.namespace_name, object.name);
-      if (bind_jobs_.contains(text)) continue;
-      const bool ends = has_our_reservation(object) && loses_reservation(text);
-      if (const auto place = place_jobs_.find(text); place != place_jobs_.end()) {
-        if (ends) end_reservation_with(made_.jobs[place->second]);
-        continue;
-      }
-      const bool loses = has_our_nomination(object) && loses_nomination(object, text);
-      if (!loses && !ends) continue;
-      StatusPatch patch = loses ? cleared_nomination(plan_.id) : StatusPatch{};
-      if (ends) patch = joined(std::move(patch), ended_reservation(plan_.id));
-      const std::string message = loses ? unscheduled_message(text, false) : std::string();
-      if (!message.empty()) {
-        patch.conditions.push_back({.type = std::string(scheduled_condition),
-                                    .value = false,
-                                    .reason = "Unschedulable",
-                                    .message = message});
-      }
-      const PlanAction action{.type = ActionType::nominate,
-                              .namespace_name = object.namespace_name,
-                              .name = object.name};
-      add(action, *pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
+    const auto is_group = [](const PlanAsk& ask) { return ask.kind == AskKind::pod_group; };
+    if (std::ranges::any_of(plan_.asks, is_group)) {
+      for (const BookedSight* const pod : book_.promised()) take_back(*pod);
+      return;
     }
+    constexpr std::string_view kind = "Pod ";
+    for (const auto& [text, ask] : ask_of_pod_) {
+      const BookedSight* const pod = book_.promised(std::string_view(text).substr(kind.size()));
+      if (pod != nullptr) take_back(*pod);
+    }
+  }
+
+  void take_back(const BookedSight& pod) {
+    const ObjectSight& object = pod.object;
+    const std::string text = pod_text(object.namespace_name, object.name);
+    if (bind_jobs_.contains(text)) return;
+    const bool ends = has_our_reservation(object) && loses_reservation(text);
+    if (const auto place = place_jobs_.find(text); place != place_jobs_.end()) {
+      if (ends) end_reservation_with(made_.jobs[place->second]);
+      return;
+    }
+    const bool loses = has_our_nomination(object) && loses_nomination(object, text);
+    if (!loses && !ends) return;
+    StatusPatch patch = loses ? cleared_nomination(plan_.id) : StatusPatch{};
+    if (ends) patch = joined(std::move(patch), ended_reservation(plan_.id));
+    const std::string message = loses ? unscheduled_message(text, false) : std::string();
+    if (!message.empty()) {
+      patch.conditions.push_back({.type = std::string(scheduled_condition),
+                                  .value = false,
+                                  .reason = "Unschedulable",
+                                  .message = message});
+    }
+    const PlanAction action{.type = ActionType::nominate,
+                            .namespace_name = object.namespace_name,
+                            .name = object.name};
+    add(action, pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
   }
 
   void end_reservation_with(WriteJob& place) const {

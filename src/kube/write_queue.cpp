@@ -16,7 +16,6 @@ constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
-constexpr std::string_view schedule_prefix = "ReplicaSchedule ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
 std::string word_of(const ConditionWish& wish) {
@@ -82,7 +81,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
 void WriteQueue::enqueue(std::uint64_t id, Live live) {
   const bool urgent = live.job.urgency == Urgency::place;
   if (!urgent && is_repeated(live.job, live.added)) return;
-  give_way(live.job.object);
+  give_way(live.job);
   lines_[live.job.object].push_back(id);
   if (live.job.is_eviction) {
     units_[unit_of(live)].jobs.insert(id);
@@ -206,8 +205,9 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
   if (is_status(job)) {
-    // What waits for the status of a schedule relies on what it says: it is not replaced.
-    const bool is_relied_on = job.object.starts_with(schedule_prefix) && needed_by_.contains(id);
+    // What waits for the status of a schedule or a session relies on what it says: it is not
+    // replaced. A queue's next status says all that the one before did.
+    const bool is_relied_on = !job.object.starts_with(queue_prefix) && needed_by_.contains(id);
     const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
                           last.job.seen.object.uid == job.seen.object.uid && !is_relied_on;
     return is_newer ? std::optional(id) : std::nullopt;
@@ -263,13 +263,21 @@ bool WriteQueue::is_confirmed(const Live& live) const {
   return live.job.steps.front().confirms && !was_taken_back(live.job);
 }
 
-/// Conditions about the object that are not sent yet are out of date.
-void WriteQueue::give_way(const std::string& object) {
-  const auto line = lines_.find(object);
+/// Conditions about the object that are not sent yet are out of date; where only a condition comes,
+/// those that it speaks of.
+void WriteQueue::give_way(const WriteJob& newer) {
+  const auto line = lines_.find(newer.object);
   if (line == lines_.end()) return;
+  const std::vector<ConditionWish>& news = newer.steps.front().patch.conditions;
+  const auto is_old = [&](const ConditionWish& wish) {
+    return newer.urgency == Urgency::place ||
+           std::ranges::find(news, wish.type, &ConditionWish::type) != news.end();
+  };
   std::vector<std::uint64_t> old;
   for (const std::uint64_t id : line->second) {
-    if (conditions_.contains(id)) old.push_back(id);
+    if (!conditions_.contains(id)) continue;
+    const WriteStep& step = jobs_.at(id).job.steps.front();
+    if (std::ranges::all_of(step.patch.conditions, is_old)) old.push_back(id);
   }
   for (const std::uint64_t id : old) forget(id);
 }
@@ -317,7 +325,11 @@ ObjectSight WriteQueue::guarded(const Live& live) const {
   const auto own = own_.find(live.job.object);
   const bool newer = own != own_.end() && own->second.object.uid == object.uid &&
                      own->second.answer > live.job.seen.answers;
-  if (newer) object.version = own->second.object.version;
+  if (!newer) return object;
+  object.version = own->second.object.version;
+  // Of a kind of ours the whole list is written back: what we have said since must stay in it.
+  const bool is_own_kind = live.job.steps[live.step].kind == WriteKind::patch_own;
+  if (is_own_kind) object.conditions = own->second.object.conditions;
   return object;
 }
 
@@ -347,9 +359,8 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
     case WriteKind::patch_own:
-      return patch_own_call(
-          manner_, object,
-          step.status.empty() ? own_conditions(object, step.patch, server_now) : step.status);
+      return patch_own_call(manner_, object,
+                            own_status(object, step.status, step.patch, server_now));
     case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
     case WriteKind::read_scale: return read_scale_call(object);
     case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
@@ -524,7 +535,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
     case Verdict::unknown:
       ++statistics_.unknown;
       // Words may be said twice; else whoever waits is not told before its next turn.
-      if (!urgent && kind != WriteKind::patch_own && now < live.added + limits_.send_max) {
+      if (!urgent && now < live.added + limits_.send_max) {
         return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
       }
       // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.

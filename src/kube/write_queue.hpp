@@ -11,8 +11,9 @@
 //  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else at home and have an allowance; what goes to a
 //     plane, which may not answer, keeps nobody waiting. A condition that is not sent yet gives way
-//     to any other write about its object. Refused, they are dropped. One whose status and reason
-//     we wrote a short while ago, in whatever patch, waits for its minute.
+//     to any other write about its object, but not to a condition of another type. Refused, they
+//     are dropped. One whose status and reason we wrote a short while ago, in whatever patch, waits
+//     for its minute.
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
 //     leaves as one with somebody who has left goes on: it is evicted, and the refused one tried
@@ -179,7 +180,7 @@ class WriteQueue {
   std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
   void join(std::uint64_t id, Live newer);
   void hasten(std::uint64_t id, Time now);
-  void give_way(const std::string& object);
+  void give_way(const WriteJob& newer);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_told(const Live& live, Time now);
   bool was_taken_back(const WriteJob& job) const;

@@ -98,5 +98,39 @@ TEST_F(WriteQueueStatuses, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) 
   mark_and_evict("low");
 }
 
+WriteJob word_job(std::string_view type, std::string message) {
+  WriteJob job = status_job({}, false);
+  job.urgency = Urgency::condition;
+  job.steps[0].patch.conditions = {
+      {.type = std::string(type), .value = false, .reason = "No", .message = std::move(message)}};
+  return job;
+}
+
+/// Before, the second one took the place of the first, which nobody said again.
+TEST_F(WriteQueueStatuses, ConditionsOfTwoTypesAreBothWritten) {
+  add({word_job("makeway.dev/Accepted", "a"), word_job("makeway.dev/Scheduled", "b"),
+       word_job("makeway.dev/Scheduled", "c")});
+  EXPECT_EQ(next(), status_path);
+  EXPECT_NE(sending.call.write.body.find("Accepted"), std::string::npos);
+  reply(http_answer(200, R"({"metadata":{"name":"team","uid":"q","resourceVersion":"2"},"status":)"
+                         R"({"conditions":[{"type":"makeway.dev/Accepted","status":"False",)"
+                         R"("reason":"No","message":"a"}]}})"));
+  EXPECT_EQ(next(), status_path);
+  // The newer of its type, and what the first one wrote stays in the list.
+  const std::string& body = sending.call.write.body;
+  EXPECT_NE(body.find(R"("resourceVersion":"2")"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"({"type":"makeway.dev/Accepted","status":"False","reason":"No",)"
+                      R"("message":"a"})"),
+            std::string::npos)
+      << body;
+  EXPECT_NE(body.find(R"("message":"c")"), std::string::npos) << body;
+  reply(http_answer(504));
+  now = *queue.next_due(now);
+  EXPECT_EQ(next(), status_path);  // Words may be said twice.
+  reply(status_written("3"));
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+}
+
 }  // namespace
 }  // namespace makeway::kube

@@ -77,11 +77,13 @@ struct RunMetrics::State {
   void mark(const Cluster& cluster, const PlanAsk& ask);
   void count(const Cluster& cluster, const PlanAsk& ask, double cycle_seconds);
   void show_pending();
+  void forget_pending(const std::string& pod);
 
   prometheus::Registry registry;
   std::vector<std::string> schedulers;
   std::map<std::string, ByResult, std::less<>> results;  ///< By scheduler.
   std::map<std::string, bool> pending;  ///< Our pods; whether no place was found the last time.
+  std::int64_t without_place = 0;       ///< Of these, for how many none was.
 
   Gauge& pending_active =
       gauge("scheduler_pending_pods", "Our pods that wait for a node.", {{"queue", "active"}});
@@ -172,7 +174,9 @@ void RunMetrics::State::mark(const Cluster& cluster, const PlanAsk& ask) {
   const bool has_none = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
   const auto note = [&](std::string_view namespace_name, std::string_view name) {
     const auto found = pending.find(pod_key(namespace_name, name));
-    if (found != pending.end()) found->second = has_none;
+    if (found == pending.end() || found->second == has_none) return;
+    found->second = has_none;
+    without_place += has_none ? 1 : -1;
   };
   if (ask.kind == AskKind::pod) return note(ask.namespace_name, ask.name);
   if (ask.kind != AskKind::pod_group) return;
@@ -194,10 +198,16 @@ void RunMetrics::State::count(const Cluster& cluster, const PlanAsk& ask, double
   victims.Observe(static_cast<double>(ask.victims.size()));
 }
 
+void RunMetrics::State::forget_pending(const std::string& pod) {
+  const auto found = pending.find(pod);
+  if (found == pending.end()) return;
+  without_place -= found->second ? 1 : 0;
+  pending.erase(found);
+}
+
 void RunMetrics::State::show_pending() {
-  const auto without = std::ranges::count_if(pending, [](const auto& pod) { return pod.second; });
-  pending_unschedulable.Set(static_cast<double>(without));
-  pending_active.Set(static_cast<double>(std::ssize(pending) - without));
+  pending_unschedulable.Set(static_cast<double>(without_place));
+  pending_active.Set(static_cast<double>(std::ssize(pending) - without_place));
 }
 
 RunMetrics::RunMetrics(std::vector<std::string> schedulers)
@@ -208,7 +218,7 @@ void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) {
     if (const auto* const gone = std::get_if<Removal>(&change)) {
       if (gone->kind == ObjectKind::pod) {
-        state_->pending.erase(pod_key(gone->namespace_name, gone->name));
+        state_->forget_pending(pod_key(gone->namespace_name, gone->name));
       }
       continue;
     }
@@ -219,7 +229,7 @@ void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
     if (ours && pod->node.empty() && !pod->deletion) {
       state_->pending.try_emplace(pod_key(pod->namespace_name, pod->name), false);
     } else {
-      state_->pending.erase(pod_key(pod->namespace_name, pod->name));
+      state_->forget_pending(pod_key(pod->namespace_name, pod->name));
     }
   }
   state_->changes.Increment(static_cast<double>(batch.changes.size()));

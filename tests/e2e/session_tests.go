@@ -148,6 +148,28 @@ func (r *Realm) awaitCreated(from int64, wanted int) (created map[string]int) {
 	return created
 }
 
+// waits: one more finds no room, and shows that it waits and why, also as `kubectl get` prints it.
+func (r *Realm) waits(scheduler *Scheduler) {
+	r.create(SessionText{Name: "late", CPU: "1", Priority: 1})
+	const why = "has no room in resource group seats"
+	r.t.until(minutes(1), "late says why it waits", func() (bool, string) {
+		status := r.status("late")
+		conditions, _, _ := unstructured.NestedSlice(status, "conditions")
+		text := fmt.Sprint(conditions)
+		return status["phase"] == "pending" && strings.Contains(text, "makeway.dev/Scheduled") &&
+			strings.Contains(text, why), fmt.Sprint(status, scheduler.text())
+	})
+	table, err := r.t.plane.Client.CoreV1().RESTClient().Get().
+		AbsPath("/apis/makeway.dev/v1/namespaces/"+r.name+"/sessions/late").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(r.t.ctx)
+	r.t.must(err, "table")
+	if !strings.Contains(string(table), `"name":"Waits"`) || !strings.Contains(string(table), why) {
+		r.t.fail("kubectl get would show %s", table)
+	}
+	r.t.must(r.t.plane.Dynamic.Resource(sessionResource).Namespace(r.name).Delete(r.t.ctx, "late",
+		meta.DeleteOptions{}), "late")
+}
+
 func sessionsComeBack(t *T) {
 	undo := t.define(sessionKinds...)
 	defer undo()
@@ -166,6 +188,7 @@ func sessionsComeBack(t *T) {
 		pod.Spec.SchedulerName != "makeway" {
 		t.fail("pod %v", pod)
 	}
+	realm.waits(scheduler)
 	realm.create(SessionText{Name: "high", CPU: "2", Priority: 50})
 	realm.phases(scheduler, "running", "high")
 	realm.runs(scheduler, "high-main-0")

@@ -405,6 +405,9 @@ func (m *Mix) sessions(realm *Realm) {
 		status, _, _ := unstructured.NestedMap(object.Object, "status")
 		phase, _ := status["phase"].(string)
 		phases[phase]++
+		if phase == "" {
+			m.t.fail("%s waits, and nobody said so: %v\n%s", object.GetName(), status, m.tail())
+		}
 		if status["endsAt"] != nil {
 			m.t.fail("%s is leaving and does not: %v\n%s", object.GetName(), status, m.tail())
 		}

@@ -117,6 +117,11 @@ TEST_F(LivePlanesCommand, WrongUsageIsTold) {
   sandbox.write("dump.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
   told(1, "makeway plan --kubeconfig home --plane east=dump.yaml", "expected a kubeconfig file");
   told(1, "makeway plan --kubeconfig home --plane east=none", "none");
+  told(1, "makeway plan --kubeconfig home --plane a=east --plane b=east",
+       "this is the server of plane a, too: everything there would count twice");
+  told(1, "makeway run --dry-run --kubeconfig home --plane a=east --plane b=east",
+       "this is the server of plane a, too");
+  told(0, "makeway plan --kubeconfig home --plane a=home", "this is the home cluster, too");
 }
 
 }  // namespace

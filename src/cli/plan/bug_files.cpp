@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "codec/descriptor.hpp"
+
 namespace makeway::cli {
 namespace {
 
@@ -25,20 +27,19 @@ bool write_all(int descriptor, std::string_view text) {
 
 /// Whether an ordinary file, not a link to one, has exactly this text.
 bool has_text(const std::string& name, std::string_view text) {
-  const int descriptor = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return false;
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open()) return false;
   struct stat status{};
-  bool same = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+  bool same = ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
               static_cast<std::size_t>(status.st_size) == text.size();
   std::array<char, 1U << 14U> buffer{};
   while (same && !text.empty()) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t count = ::read(file.number(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     same = count > 0 &&
            text.starts_with(std::string_view(buffer.data(), static_cast<std::size_t>(count)));
     if (same) text.remove_prefix(static_cast<std::size_t>(count));
   }
-  ::close(descriptor);
   return same;
 }
 

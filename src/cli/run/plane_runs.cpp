@@ -10,6 +10,8 @@
 namespace makeway::cli {
 namespace {
 
+constexpr Duration answer_max{3'000};  ///< So long the beginning waits for planes.
+
 std::vector<std::string> names_of(const std::vector<PlaneParts>& planes) {
   std::vector<std::string> names;
   names.reserve(planes.size());
@@ -24,10 +26,8 @@ PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, const Configuration& config
     : log_(log),
       view_(names_of(planes), configuration.trust.deployment_labels != TrustSelected::everyone) {
   for (PlaneParts& each : planes) {
-    planes_.push_back({.name = std::move(each.name),
-                       .connection = std::move(each.connection),
-                       .served = {},
-                       .feed = {}});
+    planes_.push_back(
+        {.name = std::move(each.name), .connection = std::move(each.connection), .feed = {}});
   }
 }
 
@@ -43,35 +43,53 @@ void PlaneRuns::tell_plane_problem(std::string_view event, LogLevel level, const
 }
 
 bool PlaneRuns::may_begin(bool writes) {
-  bool may = true;
-  for (Plane& plane : planes_) {
+  for (const Plane& plane : planes_) {
     log_.tell(LogLevel::info, "plane",
               {{"plane", plane.name}, {"server", plane.connection->http().settings().server}});
-    const auto served = plane.connection->api().discover();
-    if (!served) {
-      tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name, served.error().problem);
-      plane.was_missed = true;
-      continue;
-    }
-    plane.served = *served;
-    if (!writes) continue;
-    for (const kube::Right& right :
-         kube::missing_rights(plane.connection->api(), kube::plane_rights())) {
-      may = false;
-      log_.tell(LogLevel::error, "right-missing",
-                {{"plane", plane.name},
-                 {"verb", right.verb},
-                 {"resource", right.resource},
-                 {"remedy", fmt::format("add the rule {} to a role of this user in that cluster "
-                                        "(deploy/rbac-plane.yaml has all of them)",
-                                        kube::rule_for(right))}});
-    }
+  }
+  if (!writes) return true;
+  std::vector<std::unique_ptr<PlaneQuestion>> questions;
+  questions.reserve(planes_.size());
+  for (const Plane& plane : planes_) {
+    questions.push_back(std::make_unique<PlaneQuestion>(*plane.connection));
+  }
+  const Time until = kube::monotonic_now() + answer_max;
+  bool may = true;
+  for (std::size_t at = 0; at < planes_.size(); ++at) {
+    may = may_write(planes_[at], questions[at]->await(until)) && may;
   }
   return may;
 }
 
-std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane) {
-  auto opened = kube::Connection::open(plane.connection->target(), kube::real_connection_tools());
+/// What nobody knows is no reason to wait.
+bool PlaneRuns::may_write(Plane& plane, const std::optional<PlaneQuestion::Answer>& answer) {
+  if (!answer || answer->error) {
+    const Problem silent{
+        .object = plane.connection->http().settings().server,
+        .message = fmt::format("no answer within {}; the run begins without this plane, and asks "
+                               "until it answers",
+                               to_text(answer_max)),
+        .remedy = "is the API server running; is `server` right?"};
+    tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name,
+                       answer ? answer->error->problem : silent);
+    plane.was_missed = true;
+    return true;
+  }
+  for (const kube::Right& right : answer->missing) {
+    log_.tell(LogLevel::error, "right-missing",
+              {{"plane", plane.name},
+               {"verb", right.verb},
+               {"resource", right.resource},
+               {"remedy", fmt::format("add the rule {} to a role of this user in that cluster "
+                                      "(deploy/rbac-plane.yaml has all of them)",
+                                      kube::rule_for(right))}});
+  }
+  return answer->missing.empty();
+}
+
+std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane,
+                                                     const kube::ConnectionTools& tools) {
+  auto opened = kube::Connection::open(plane.connection->target(), tools);
   if (opened) return std::move(*opened);
   for (const Problem& problem : opened.error()) {
     tell_plane_problem("no-connection", LogLevel::error, plane.name, problem);
@@ -80,13 +98,14 @@ std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane) {
 }
 
 bool PlaneRuns::begin() {
+  kube::ConnectionTools tools = kube::real_connection_tools();
+  tools.limits.attempts_max = 1;  // The feed makes the pauses, and hears a stop meanwhile.
   for (Plane& plane : planes_) {
-    auto connection = connect(plane);
+    auto connection = connect(plane, tools);
     if (connection == nullptr) return false;
-    plane.feed = std::make_unique<kube::LiveFeed>(
-        std::move(connection), kube::plane_resources(plane.served),
-        kube::real_connection_tools().jitter_seed, kube::WatchLimits{}, kube::FeedUse::to_schedule,
-        plane.name);
+    plane.feed = std::make_unique<kube::LiveFeed>(std::move(connection), kube::plane_resources,
+                                                  tools.jitter_seed, kube::WatchLimits{},
+                                                  kube::FeedUse::to_schedule, plane.name);
   }
   return true;
 }
@@ -94,7 +113,7 @@ bool PlaneRuns::begin() {
 kube::PlaneConnections PlaneRuns::connections() {
   kube::PlaneConnections all;
   for (const Plane& plane : planes_) {
-    auto connection = connect(plane);
+    auto connection = connect(plane, kube::real_connection_tools());
     if (connection == nullptr) return {};
     all.emplace(plane.name, std::move(connection));
   }

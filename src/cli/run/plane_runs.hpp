@@ -2,15 +2,18 @@
 // section 4).
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
-//     run from beginning. One that cannot be reached does not: it is watched until it answers.
+//     run from beginning. One that cannot be reached does not, and nobody waits for it: it is asked
+//     until it answers, and counts as unreachable until then.
 //  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/run/plane_question.hpp"
 #include "cli/run/run_log.hpp"
 #include "control/plane_view.hpp"
 #include "kube/actuator.hpp"
@@ -44,13 +47,13 @@ class PlaneRuns {
   struct Plane {
     std::string name;
     std::unique_ptr<kube::Connection> connection;
-    std::vector<kube::ServedResource> served;
     std::unique_ptr<kube::LiveFeed> feed;
     bool sees = false;
     bool was_missed = false;  ///< That it is not seen was told.
   };
 
-  std::unique_ptr<kube::Connection> connect(const Plane& plane);
+  std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);
+  bool may_write(Plane& plane, const std::optional<PlaneQuestion::Answer>& answer);
   void tell_missing(Plane& plane);
   void tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
                           const Problem& problem);

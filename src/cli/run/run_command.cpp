@@ -71,12 +71,20 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
 }
 
 /// Fewer than wished: one could not be opened, and that was told.
-std::vector<PlaneParts> open_planes(const RunWish& wish, Terminal& terminal) {
+std::vector<PlaneParts> open_planes(const RunWish& wish, const kube::KubeTarget& home,
+                                    Terminal& terminal) {
   std::vector<PlaneParts> planes;
+  GivenServers servers;
+  servers.note_home(home);
   for (const LivePlane& plane : wish.planes) {
     OpenedCluster opened = open_cluster(plane.target, terminal.kube);
+    if (opened.connection != nullptr) {
+      if (auto twice = servers.note(plane.name, opened.connection->target())) {
+        opened.problems.push_back(*std::move(twice));
+      }
+    }
     terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
-    if (opened.connection == nullptr) return planes;
+    if (opened.connection == nullptr || has_errors(opened.problems)) return planes;
     planes.push_back({.name = plane.name, .connection = std::move(opened.connection)});
   }
   return planes;
@@ -105,7 +113,7 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Palette palette = palette_for_error(terminal);
   terminal.error.write(problem_lines(opened.problems, palette));
   if (opened.connection == nullptr) return ExitStatus::failed;
-  std::vector<PlaneParts> planes = open_planes(*wish, terminal);
+  std::vector<PlaneParts> planes = open_planes(*wish, opened.connection->target(), terminal);
   if (planes.size() < wish->planes.size()) return ExitStatus::failed;
   const auto served = opened.connection->api().discover();
   if (!served) {

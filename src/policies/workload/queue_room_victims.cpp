@@ -116,10 +116,17 @@ bool take_fallen_whole(World& world, const std::function<bool()>& works, VictimL
 }  // namespace
 
 QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
-                               std::int32_t priority, const std::function<bool()>& fit,
+                               std::int32_t priority, const FitsWithout& fits_without,
                                VictimsAndScore result) {
   Scratch& scratch = world.after();
   const Scratch::Checkpoint before = scratch.checkpoint();
+  const auto fit = [&] {
+    std::vector<PodIndex> gone;
+    for (const Scratch::Move& move : scratch.moves_since(before)) {
+      if (!move.came && !scratch.node_of(move.pod).exists()) gone.push_back(move.pod);
+    }
+    return fits_without(gone);
+  };
   scratch.remove(result.victims.pods);
   const bool enough = world.limits()->has_room_later(coming);
   const std::vector<PodIndex> more =

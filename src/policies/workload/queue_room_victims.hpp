@@ -25,11 +25,14 @@ enum class QueueVerdict : std::uint8_t {
   spoils,      ///< Those who could leave are needed for the places (spread, affinity).
 };
 
+/// Whether those who come have their places in `after` as it is then, without these pods, and
+/// nobody loses one that was promised.
+using FitsWithout = std::function<bool(std::span<const PodIndex> gone)>;
+
 /// Adds whoever of the ask's queue must leave too, so that those who come may run in it, and puts
-/// back who need not leave any more. `fit`: whether, in `after` as it is then, they have their
-/// places. Nothing has changed unless there is room.
+/// back who need not leave any more. Nothing has changed unless there is room.
 QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
-                               std::int32_t priority, const std::function<bool()>& fit,
+                               std::int32_t priority, const FitsWithout& fits_without,
                                VictimsAndScore result);
 
 /// Why its queue has no room for it.

@@ -376,9 +376,9 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
 /// A place for each, and enough of its queue gone.
 QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
   if (world_.limits() == nullptr) return QueueVerdict::has_room;
-  const auto fits = [&] {
+  const auto fits = [&](std::span<const PodIndex> gone) {
     return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
-           world_.keeps_promises(candidate.places, {});
+           world_.keeps_promises(candidate.places, gone);
   };
   const auto try_it = [&] {
     return add_queue_victims(world_, pods_of(candidate.places), ask_.priority, fits,

@@ -6,9 +6,13 @@ namespace makeway {
 
 MemberFits::MemberFits(World& world, Scratch& scratch, std::span<const PodIndex> members)
     : world_(world), scratch_(scratch) {
-  std::map<AskKey, std::size_t> known;
+  // A promise to somebody may count labels that nothing else looks at.
+  std::map<std::pair<AskKey, LabelSetId>, std::size_t> known;
   for (const PodIndex member : members) {
-    const auto [at, is_new] = known.try_emplace(ask_key(world.cluster(), member), fits_.size());
+    const LabelSetId labels =
+        world.anybody_promised() ? world.cluster().pods().labels[member] : LabelSetId{0};
+    const auto [at, is_new] =
+        known.try_emplace({ask_key(world.cluster(), member), labels}, fits_.size());
     if (is_new) {
       fits_.push_back(
           std::make_unique<PodFit>(world.survey(), scratch, member, world.decided_pods()));

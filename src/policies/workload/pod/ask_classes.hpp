@@ -40,6 +40,7 @@ struct AskClass {
   /// What an ask of the class was told for which nothing could be done, and when.
   std::optional<PlanAsk> nothing;
   std::size_t nothing_at = 0;
+  LabelSetId nothing_labels;  ///< That ask's: with others it may break no promise.
 };
 
 class AskClasses {

@@ -79,13 +79,18 @@ bool EqualNodes::equal(NodeIndex a, NodeIndex b) const {
       return values[one.value] == values[other.value];
     });
   };
+  const AskLimits* const limits = world_.limits();
   return cluster.nodes().allocatable[a] == cluster.nodes().allocatable[b] &&
          std::ranges::equal(order.used_by_first(a, stay_a), order.used_by_first(b, stay_b)) &&
          std::ranges::equal(order.priorities(a).subspan(stay_a),
                             order.priorities(b).subspan(stay_b)) &&
          same(pods.requests) && same(pods.started) && same(pods.notes) &&
          same(pods.namespace_name) && same(pods.priority) &&
-         (!world_.rules().labels_protect() || same(pods.labels));
+         (!world_.rules().labels_protect() || same(pods.labels)) &&
+         (limits == nullptr ||
+          std::ranges::equal(leaving_a, leaving_b, [&](PodIndex one, PodIndex other) {
+            return limits->contains(one) == limits->contains(other);
+          }));
 }
 
 }  // namespace makeway

@@ -50,6 +50,7 @@ class PodPolicy {
   std::span<const PodIndex> victims() const { return victims_; }
 
  private:
+  bool was_answered() const;
   static constexpr std::size_t told_max = 2;  ///< The best, and the next one as its alternative.
 
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
@@ -102,8 +103,17 @@ class PodPolicy {
   std::vector<PodIndex> victims_;
 };
 
+/// An equal ask was told that nothing can be done, and nothing has changed since. Where promises
+/// were made, labels count as well: a spread that was promised may count one and not the other.
+bool PodPolicy::was_answered() const {
+  if (kept_ == nullptr || !kept_->nothing) return false;
+  if (kept_->nothing_at != world_.changed_nodes().size()) return false;
+  return !world_.anybody_promised() ||
+         kept_->nothing_labels == world_.cluster().pods().labels[pod_];
+}
+
 PlanAsk PodPolicy::run() {
-  if (kept_ != nullptr && kept_->nothing && kept_->nothing_at == world_.changed_nodes().size()) {
+  if (was_answered()) {
     PlanAsk same = *kept_->nothing;
     same.name = std::move(ask_.name);
     ask_ = std::move(same);
@@ -221,8 +231,8 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
 
 /// Whether its queue has room for it once the candidate's victims are gone, and others if needed.
 QueueVerdict PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
-  const auto fits = [&] {
-    return !after.check(candidate.node) && world_.keeps_promises(pod_, candidate.node, {});
+  const auto fits = [&](std::span<const PodIndex> gone) {
+    return !after.check(candidate.node) && world_.keeps_promises(pod_, candidate.node, gone);
   };
   return add_queue_victims(world_, self(), ask_.priority, fits,
                            {.victims = candidate.victims,
@@ -447,6 +457,7 @@ void decide_pod(Draft& draft, const PodTask& task) {
   } else if (kept != nullptr && ask.outcome != Outcome::waits) {
     kept->nothing = ask;
     kept->nothing_at = world.changed_nodes().size();
+    kept->nothing_labels = world.cluster().pods().labels[pod];
   }
   draft.plan.asks.push_back(std::move(ask));
 }

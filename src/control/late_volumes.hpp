@@ -1,0 +1,39 @@
+// LateVolumes: claims that are bound to a volume which nobody has seen yet.
+//
+// Claims and volumes come by two watches, and the news of one may be late. A claim without its
+// volume fits nowhere: the pod that it belongs to would lose the room that is held for it (SPEC
+// section 8, provision a volume) in the moment in which it could be bound, to whoever asks next. So
+// such a claim is shown as it was before, until its volume is there, for `patience` at most: a
+// volume that somebody has deleted never comes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/cluster.hpp"
+#include "model/object_at.hpp"
+
+namespace makeway {
+
+class LateVolumes {
+ public:
+  explicit LateVolumes(Duration patience) : patience_(patience) {}
+
+  /// What is shown instead of these changes of what was `shown` so far.
+  std::vector<Change> show(std::vector<Change> changes, const Cluster& shown, Time now);
+  /// When a claim is shown whose volume has not come; none: none is held.
+  std::optional<Time> next_due() const;
+
+ private:
+  struct Held {
+    PersistentVolumeClaim claim;
+    Time until;
+  };
+
+  Duration patience_;
+  std::map<ChangeKey, Held> held_;
+};
+
+}  // namespace makeway
