@@ -17,7 +17,8 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: bench-dashboard bench-report bench-why deps fmt web clean deps-build deps-test deps-check deps-e2e
+.PHONY: bench-why
+.PHONY: bench-dashboard bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
