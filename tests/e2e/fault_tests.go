@@ -105,7 +105,7 @@ func lateDelete(t *T) {
 func (p *Pool) versions() string {
 	text := ""
 	for name, pod := range p.pods() {
-		text += fmt.Sprintf("%s %s %s %s\n", name, pod.UID, pod.ResourceVersion, pod.Spec.NodeName)
+		text += fmt.Sprintf("%s %s %s %q\n", name, pod.UID, pod.ResourceVersion, pod.Spec.NodeName)
 	}
 	return sorted(text)
 }

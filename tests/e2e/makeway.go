@@ -100,7 +100,7 @@ func (t *T) contains(text string, parts ...string) {
 
 // sorted by lines.
 func sorted(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	sort.Strings(lines)
 	return strings.Join(lines, "\n")
 }
