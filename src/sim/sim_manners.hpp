@@ -36,6 +36,8 @@ struct SimManners {
   /// Deployments that have a ReplicaSchedule are scaled, and their pods placed, by the Kubernetes
   /// of their planes. False: nobody scales them, and their pods ask like all others.
   bool scales_deployments = true;
+  /// Nodes of resource groups are for sessions. False: they are for pods like all others.
+  bool places_sessions = true;
   /// Controllers make those of their pods again that belong to no task.
   bool recreate = true;
 };

@@ -4,16 +4,13 @@
 #include <variant>
 
 #include "base/check.hpp"
+#include "codec/workloads/node_match.hpp"
 
 namespace makeway {
 namespace {
 
 constexpr std::string_view pods_resource = "pods";
-
-bool holds(const Requirement& requirement, std::string_view value) {
-  return requirement.operation != Operator::in ||
-         std::ranges::find(requirement.values, value) != requirement.values.end();
-}
+constexpr std::string_view cordon_taint = "node.kubernetes.io/unschedulable";
 
 }  // namespace
 
@@ -109,16 +106,10 @@ void SimNodes::occupy(const std::string& name, std::int32_t priority, const Reso
 }
 
 bool SimNodes::may_run_on(const PodShape& shape, const SimNode& node) {
-  const auto matches = [&](const NodeSelectorTerm& term) {
-    const auto label = [&](const Requirement& requirement) {
-      const auto found = std::ranges::find(node.object.labels, requirement.key, &Label::key);
-      return found != node.object.labels.end() && holds(requirement, found->value);
-    };
-    const auto field = [&](const Requirement& own) { return holds(own, node.object.name); };
-    return std::ranges::all_of(term.fields, field) && std::ranges::all_of(term.labels, label);
-  };
   if (!node.object.plane.empty()) return false;
-  return shape.node_terms.empty() || std::ranges::any_of(shape.node_terms, matches);
+  std::vector<Taint> taints = node.object.taints;
+  if (node.object.unschedulable) taints.push_back({.key = std::string(cordon_taint)});
+  return makeway::may_run_on(shape, node.object.name, node.object.labels, taints);
 }
 
 void SimNodes::lose(const std::string& name, Time now) {

@@ -49,8 +49,7 @@ class SimNodes {
   /// Nothing happens to a node that is not there.
   void occupy(const std::string& name, std::int32_t priority, const ResourceVector& amounts,
               std::int64_t sign);
-  /// Whether loads of ours allow a pod of the home plane there: by name, or by the value of a
-  /// label.
+  /// Whether a pod of the home plane may be placed there: selectors, taints, not cordoned.
   static bool may_run_on(const PodShape& shape, const SimNode& node);
 
   /// It is new, or was changed.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "model/names.hpp"
@@ -24,6 +25,15 @@ std::string_view owner_kind(TaskKind kind) {
     case TaskKind::replicas: break;
   }
   return "Job";
+}
+
+/// Pods of these go on where others of them are.
+bool is_service(const Pod& pod) {
+  constexpr std::array<std::string_view, 4> services = {"ReplicaSet", "ReplicationController",
+                                                        "StatefulSet", "DaemonSet"};
+  return std::ranges::any_of(pod.owners, [&](const OwnerReference& owner) {
+    return owner.controller && std::ranges::find(services, owner.kind) != services.end();
+  });
 }
 
 PodGroup group_of(const SimTask& task, Time now) {
@@ -360,6 +370,7 @@ void SimPods::make_leave(SimPodId id, bool preempted) {
   Duration takes = runner.task == no_task ? leave_unless_told : work_.task_of(runner).leave;
   if (ground_.options.manners.grace) takes = ground_.options.manners.grace(pod.object);
   stops(pod, preempted);
+  lose_work(pod);
   pod.object.deletion = ground_.now + takes;
   pod.object.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
   pod.object.ready = false;
@@ -373,6 +384,22 @@ void SimPods::stops(const SimPod& pod, bool preempted) {
   if (pod.object.node.empty() || pod.object.deletion) return;
   Runner& runner = work_[pod.runner];
   if (runner.running-- == runner.need) work_.stop(pod.runner, {.preempted = preempted});
+}
+
+/// A pod that no task has made says itself what it does again: what it states, else all since its
+/// last checkpoint, else since its start.
+void SimPods::lose_work(const SimPod& pod) {
+  const Pod& object = pod.object;
+  if (work_[pod.runner].task != no_task || object.node.empty() || object.deletion) return;
+  if (is_service(object)) return;
+  const PodNotes& notes = object.notes;
+  std::optional<Time> since = object.started;
+  if (notes.last_checkpoint) since = std::max(since.value_or(Time{}), *notes.last_checkpoint);
+  Wide lost = since ? std::max<std::int64_t>(0, (ground_.now - *since).ms) : 0;
+  if (notes.preemption_cost_seconds) lost = Wide{*notes.preemption_cost_seconds} * 1'000;
+  for (const Amount& item : object.requests) {
+    ground_.metrics.resources[item.resource].lost += lost * item.amount;
+  }
 }
 
 // ---- Others -------------------------------------------------------------------------------------
@@ -415,6 +442,7 @@ void SimPods::node_is_lost(const std::string& place) {
     if (!pods_[id].there || pod.node.empty() || place_of(pod) != place) continue;
     ground_.faults.touch(sim_name(pod), ground_.now);
     stops(pods_[id], false);
+    lose_work(pods_[id]);
     is_gone(id);
   }
 }

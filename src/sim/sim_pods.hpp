@@ -79,6 +79,7 @@ class SimPods {
   void evict(SimPodId id, const PlanAction& action, const std::string& plan);
   void make_leave(SimPodId id, bool preempted);
   void stops(const SimPod& pod, bool preempted);
+  void lose_work(const SimPod& pod);
   void is_gone(SimPodId id);
   void again_without_task(const SimPod& pod);
 

@@ -4,10 +4,21 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <variant>
 
+#include "model/names.hpp"
+#include "model/selector.hpp"
 #include "sim/sim_chronicle.hpp"
 
 namespace makeway {
+
+SimSampler::SimSampler(SimGround& ground, const SimPods& pods) : ground_(ground), pods_(pods) {
+  if (!ground_.options.manners.places_sessions) return;
+  for (const Change& object : ground_.load.objects) {
+    const auto* const group = std::get_if<ResourceGroup>(&object);
+    if (group != nullptr && group->plane.empty()) session_nodes_.push_back(*group);
+  }
+}
 
 void SimSampler::measure(const Plan& plan) {
   if (ground_.options.chronicle != nullptr) {
@@ -60,11 +71,26 @@ std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
   return result;
 }
 
+bool SimSampler::is_for_pods(const SimNode& node) const {
+  const Labels& labels = node.object.labels;
+  const bool of_replicas =
+      ground_.options.manners.scales_deployments && find_label(labels, names::plane);
+  const auto has_label = [&](const Label& wanted) {
+    return find_label(labels, wanted.key) == wanted.value;
+  };
+  const auto has_node = [&](const ResourceGroup& group) {
+    return std::ranges::binary_search(group.nodes, node.object.name) ||
+           (!group.node_selector.empty() && std::ranges::all_of(group.node_selector, has_label));
+  };
+  return !of_replicas && std::ranges::none_of(session_nodes_, has_node);
+}
+
 bool SimSampler::is_inverted(const Waiting& waiting) const {
   bool would_fit = false;
   for (const std::string& name : ground_.nodes.names()) {
     const SimNode& node = ground_.nodes.at(name);
-    if (!node.there || !SimNodes::may_run_on(*waiting.shape, node)) continue;
+    if (!node.there || !is_for_pods(node)) continue;
+    if (!SimNodes::may_run_on(*waiting.shape, node)) continue;
     if (fits(waiting.wanted, node.used, node.room)) return false;
     ResourceVector used = node.used;
     for (const auto& [level, amounts] : node.by_priority) {

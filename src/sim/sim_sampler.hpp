@@ -10,7 +10,7 @@ namespace makeway {
 
 class SimSampler {
  public:
-  SimSampler(SimGround& ground, const SimPods& pods) : ground_(ground), pods_(pods) {}
+  SimSampler(SimGround& ground, const SimPods& pods);
 
   void measure(const Plan& plan);
   void sample();
@@ -24,13 +24,16 @@ class SimSampler {
     std::int64_t count = 0;
   };
   std::vector<Waiting> waiting_pods(SimSample& now);
-  /// It fits nowhere, but would on some node without pods of lower priority.
+  /// Pods that ask for a place get none where sessions or replicas do.
+  bool is_for_pods(const SimNode& node) const;
+  /// It fits nowhere that it may go, but would on some node without pods of lower priority.
   bool is_inverted(const Waiting& waiting) const;
   void measure_fragmentation(const Waiting& first, std::size_t scarce);
   void thin_out_samples();
 
   SimGround& ground_;
   const SimPods& pods_;
+  std::vector<ResourceGroup> session_nodes_;  ///< Of the load.
   std::int64_t unrest_ = 0;
 };
 

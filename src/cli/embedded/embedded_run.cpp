@@ -109,6 +109,7 @@ class EmbeddedRun {
     options.sample = {0};
     options.until = ends_at();
     options.manners.scales_deployments = rules_->configuration.replica.enabled;
+    options.manners.places_sessions = rules_->configuration.session.enabled;
     return options;
   }
 

@@ -73,7 +73,7 @@ std::string pending_pods(const WhyStory& story, const JournalWorld& world) {
   Time since = world.now();
   std::size_t count = 0;
   for (const auto& [name, pod] : story.pods()) {
-    if (!pod.node.empty() || pod.deletion) continue;
+    if (!pod.node.empty() || pod.deletion || !pod.plane.empty()) continue;
     ++count;
     since = std::min(since, pod.created.value_or(since));
   }
@@ -100,7 +100,9 @@ std::string pending_sentence(const WhyStory& story, const JournalWorld& world) {
 std::string running_sentence(const WhyStory& story) {
   std::vector<std::string> nodes;
   for (const auto& [name, pod] : story.pods()) {
-    if (!pod.node.empty() && !pod.deletion) nodes.push_back(pod.node);
+    if (pod.node.empty() || pod.deletion) continue;
+    nodes.push_back(pod.plane.empty() ? pod.node
+                                      : fmt::format("{}{}{}", pod.node, of_plane, pod.plane));
   }
   if (nodes.empty()) return {};
   std::ranges::sort(nodes);
@@ -163,14 +165,15 @@ std::string decided_now(const WhyStory& story, const JournalWorld& world, const 
                                        .configuration = &rules.configuration});
 }
 
-ExitStatus why_from_journal(const Arguments& arguments, const WrittenAsk& subject,
+ExitStatus why_from_journal(const Arguments& arguments, const WrittenObject& subject,
                             Terminal& terminal) {
   const std::string path(arguments.text("journal"));
-  WhyStory story(subject, real_tools());
+  WhyStory story(subject.written, real_tools(), subject.plane);
   const JournalWalk walk = walk_story(path, story, [&] { return terminal.out.is_closed(); });
   const bool sound = report_walk(walk, terminal);
   if (walk.parts.empty()) return ExitStatus::failed;
-  const std::string name = fmt::format("{}/{}", subject.namespace_name, subject.name);
+  const std::string name =
+      key_text({subject.written.namespace_name, subject.written.name, subject.plane});
   if (!story.is_known()) {
     terminal.error.write(
         fmt::format("error: {} tells of no pod, group, controller, session or schedule {}; "
@@ -220,7 +223,7 @@ ExitStatus run_why(const Arguments& arguments, Terminal& terminal) {
     return why_usage("give one of --journal FILE and -f FILE", terminal);
   }
   const std::string& written = arguments.operands().front();
-  const Result<WrittenAsk> subject = parse_ask(written);
+  const Result<WrittenObject> subject = parse_object(written);
   if (!subject) {
     return why_usage(fmt::format("'{}': {}", shorten(written), subject.error().message), terminal);
   }

@@ -17,6 +17,7 @@ namespace {
 RecordedVictim read_victim(const JsonValue& victim, std::string node) {
   return {.namespace_name = text_in(victim, "namespace"),
           .name = text_in(victim, "name"),
+          .plane = text_in(victim, "plane"),
           .node = std::move(node),
           .reason = text_in(victim, "reason"),
           .deployment = text_in(victim, "deployment")};
@@ -49,17 +50,29 @@ std::vector<RecordedAsk> read_recorded_asks(const std::string& document) {
   return asks;
 }
 
+/// As messages call a pod; `victim` is one of a plan or of a record of it.
+std::string victim_text(const auto& victim) {
+  return key_text({victim.namespace_name, victim.name, victim.plane});
+}
+
+/// Tells objects of one namespace apart: planes may have pods and nodes of the same name.
+std::string name_in(std::string_view plane, std::string_view name) {
+  std::string text(name);
+  if (!plane.empty()) text.append(of_plane).append(plane);
+  return text;
+}
+
 /// With whom the victims were compared, as the plan with explanations says it.
 void add_comparison(const Plan& explained, WhyEviction& eviction) {
   for (const PlanAsk& ask : explained.asks) {
     const auto found = std::ranges::find_if(ask.victims, [&](const PlanVictim& victim) {
-      return victim.namespace_name + "/" + victim.name == eviction.pods.front();
+      return victim_text(victim) == eviction.pods.front();
     });
     if (found == ask.victims.end()) continue;
     eviction.alternative = found->cause_alternative;
     eviction.key = found->cause_key;
     for (const PlanSpared& other : ask.explanation.spared) {
-      const std::string name = fmt::format("{}/{}", other.namespace_name, other.name);
+      const std::string name = victim_text(other);
       if (found->cause_alternative.starts_with("Pod " + name + " ")) continue;
       eviction.spared.push_back(fmt::format("{} (priority {})", name, other.priority));
     }
@@ -94,16 +107,15 @@ bool is_replica(const Pod& pod) {
 std::string victims_text(const std::vector<RecordedVictim>& victims) {
   std::vector<std::string> names;
   names.reserve(victims.size());
-  for (const RecordedVictim& victim : victims) {
-    names.push_back(victim.namespace_name + "/" + victim.name);
-  }
+  for (const RecordedVictim& victim : victims) names.push_back(victim_text(victim));
   return few_names(std::move(names));
 }
 
 }  // namespace
 
 bool WhyStory::is_about(const Pod& pod) const {
-  if (pod.namespace_name != subject_.namespace_name || !pod.plane.empty()) return false;
+  if (pod.namespace_name != subject_.namespace_name) return false;
+  if (!plane_.empty() && pod.plane != plane_) return false;
   if (!subject_.workload.empty()) return is_controlled_by(pod, subject_.workload, subject_.name);
   if (subject_.kind == AskKind::pod) return pod.name == subject_.name;
   if (subject_.kind == AskKind::pod_group) return pod.group == subject_.name;
@@ -114,22 +126,24 @@ bool WhyStory::is_about(const Pod& pod) const {
 
 bool WhyStory::is_called(AskKind kind, std::string_view namespace_name,
                          std::string_view name) const {
-  if (!subject_.workload.empty() || (subject_.kind && *subject_.kind != kind)) return false;
+  if (!plane_.empty() || !subject_.workload.empty()) return false;
+  if (subject_.kind && *subject_.kind != kind) return false;
   return namespace_name == subject_.namespace_name && name == subject_.name;
 }
 
 bool WhyStory::is_about(const RecordedAsk& ask, const RecordedVictim& victim) const {
   if (victim.namespace_name != subject_.namespace_name) return false;
   if (ask.kind == choice_name(AskKind::session)) return session_ && session_->name == victim.name;
-  return pods_.contains(victim.name);
+  return pods_.contains(name_in(victim.plane, victim.name));
 }
 
 bool WhyStory::is_about(const AskName& ask) const {
   if (ask.namespace_name != subject_.namespace_name) return false;
   if (ask.kind == AskKind::pod) return pods_.contains(ask.name);
   if (ask.kind == AskKind::pod_group) {
-    return std::ranges::any_of(pods_,
-                               [&](const auto& each) { return each.second.group == ask.name; });
+    return std::ranges::any_of(pods_, [&](const auto& each) {
+      return each.second.group == ask.name && each.second.plane.empty();
+    });
   }
   return is_called(ask.kind, ask.namespace_name, ask.name);
 }
@@ -157,7 +171,7 @@ void WhyStory::hear(const JournalRecord& record, const WorldThen& world) {
 std::vector<std::string> WhyStory::names() const {
   std::set<std::string> names;
   for (const auto& [name, pod] : pods_) {
-    for (const std::string& each : {name, pod.group}) {
+    for (const std::string& each : {pod.name, pod.group}) {
       // Most pods are called after what made them.
       if (!each.empty() && !each.contains(subject_.name)) names.insert(each);
     }
@@ -176,10 +190,10 @@ void WhyStory::hear_changes(const ChangesRecord& batch) {
 
 void WhyStory::note_node(const Change& change) {
   const Node* const node = std::get_if<Node>(&change);
-  if (node != nullptr && node->plane.empty()) gone_nodes_.erase(node->name);
+  if (node != nullptr) gone_nodes_.erase(name_in(node->plane, node->name));
   const Removal* const removal = std::get_if<Removal>(&change);
   const bool goes = removal != nullptr && removal->kind == ObjectKind::node;
-  if (goes && removal->plane.empty()) gone_nodes_.insert(removal->name);
+  if (goes) gone_nodes_.insert(name_in(removal->plane, removal->name));
 }
 
 void WhyStory::hear_change(const Change& change, Time now) {
@@ -201,25 +215,26 @@ void WhyStory::hear_change(const Change& change, Time now) {
 void WhyStory::hear_base(const Cluster& cluster, Time now) {
   std::set<std::string> there;
   gone_nodes_.clear();
-  for (const auto& [name, pod] : pods_) {
-    if (!pod.node.empty() && !cluster.find_node(pod.node)) gone_nodes_.insert(pod.node);
-  }
+  const auto note_gone_node = [&](const Pod& pod) {
+    if (pod.node.empty() || cluster.find_node(pod.node, pod.plane)) return;
+    gone_nodes_.insert(name_in(pod.plane, pod.node));
+  };
+  for (const auto& [name, pod] : pods_) note_gone_node(pod);
   for (const PodIndex index : cluster.each_pod()) {
     if (cluster.text(cluster.pods().namespace_name[index]) != subject_.namespace_name) continue;
     const Pod pod = cluster.pod(index);
     if (!is_about(pod)) continue;
-    there.insert(pod.name);
-    if (!pod.node.empty() && !cluster.find_node(pod.node)) gone_nodes_.insert(pod.node);
+    there.insert(name_in(pod.plane, pod.name));
+    note_gone_node(pod);
     hear_pod(pod, now, Heard::in_base);
   }
   hear_own_kinds_in(cluster, now);
-  std::vector<std::string> missing;
+  std::vector<Removal> missing;
   for (const auto& [name, pod] : pods_) {
-    if (!there.contains(name)) missing.push_back(name);
+    if (there.contains(name)) continue;
+    missing.push_back({.namespace_name = pod.namespace_name, .name = pod.name, .plane = pod.plane});
   }
-  for (const std::string& name : missing) {
-    hear_removal({.namespace_name = subject_.namespace_name, .name = name}, now);
-  }
+  for (const Removal& removal : missing) hear_removal(removal, now);
 }
 
 void WhyStory::hear_own_kinds_in(const Cluster& cluster, Time now) {
@@ -263,10 +278,11 @@ bool WhyStory::undo(std::string_view plan, const std::string& name) {
 void WhyStory::hear_receipts(const ReceiptsRecord& record) {
   for (const Receipt& receipt : record.receipts) {
     const std::size_t blank = receipt.object.find(' ');
-    if (blank == std::string::npos || !receipt.plane.empty()) continue;
-    if (!undo(receipt.plan, receipt.object.substr(blank + 1))) continue;
-    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})",
-                                 receipt.object, receipt.reason, receipt.plan));
+    if (blank == std::string::npos) continue;
+    const std::string object = name_in(receipt.plane, receipt.object);
+    if (!undo(receipt.plan, object.substr(blank + 1))) continue;
+    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})", object,
+                                 receipt.reason, receipt.plan));
   }
 }
 
@@ -283,8 +299,9 @@ void WhyStory::drop_unseen(Time now) {
 }
 
 void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
-  const std::string name = fmt::format("Pod {}/{}", pod.namespace_name, pod.name);
-  const auto [at, is_new] = pods_.try_emplace(pod.name, pod);
+  const std::string name = object_text(pod);
+  const std::string key = name_in(pod.plane, pod.name);
+  const auto [at, is_new] = pods_.try_emplace(key, pod);
   const Pod before = std::exchange(at->second, pod);
   gone_.reset();
   if (is_new && !pod.node.empty()) {
@@ -298,10 +315,10 @@ void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
   if (bound && !is_new) tell(now, fmt::format("{} is bound to {}", name, pod.node));
   if (bound && !pod.deletion) come_back(now, fmt::format("{}, as {}", pod.node, name));
   const bool told_to_leave = pod.deletion && (is_new || !before.deletion);
-  if (pod.deletion) see_leaving(pod.namespace_name + "/" + pod.name);
+  if (pod.deletion) see_leaving(victim_text(pod));
   if (told_to_leave && is_new && heard == Heard::in_base) {
     tell(now, name + " is leaving; why is not in this journal");
-  } else if (told_to_leave && !evicted_.contains(pod.name)) {
+  } else if (told_to_leave && !evicted_.contains(key)) {
     tell(now, fmt::format("{} is told to leave, and no plan of this journal evicts it by name: its "
                           "controller or somebody else does",
                           name));
@@ -357,15 +374,16 @@ void WhyStory::hear_own_removal(const Removal& removal, Time now) {
 void WhyStory::hear_removal(const Removal& removal, Time now) {
   hear_own_removal(removal, now);
   if (removal.kind != ObjectKind::pod || removal.namespace_name != subject_.namespace_name) return;
-  const auto found = pods_.find(removal.name);
-  if (!removal.plane.empty() || found == pods_.end()) return;
+  const std::string key = name_in(removal.plane, removal.name);
+  const auto found = pods_.find(key);
+  if (found == pods_.end()) return;
   const std::string node = found->second.node;
   pods_.erase(found);
-  see_leaving(removal.namespace_name + "/" + removal.name);
-  const bool evicted = evicted_.erase(removal.name) > 0;
+  see_leaving(victim_text(removal));
+  const bool evicted = evicted_.erase(key) > 0;
   std::string how = evicted ? "" : ": it has ended, or somebody deleted it";
-  if (gone_nodes_.contains(node)) how = " with its node " + node;
-  tell(now, fmt::format("Pod {}/{} is gone{}", removal.namespace_name, removal.name, how));
+  if (gone_nodes_.contains(name_in(removal.plane, node))) how = " with its node " + node;
+  tell(now, fmt::format("Pod {} is gone{}", victim_text(removal), how));
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
 }
 
@@ -381,7 +399,7 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
   // Most plans are about others; reading all of them takes most of the time.
   const bool named = cycle.plan.find(subject_.name) != std::string::npos ||
                      std::ranges::any_of(pods_, [&](const auto& each) {
-                       return cycle.plan.find(each.first) != std::string::npos;
+                       return cycle.plan.find(each.second.name) != std::string::npos;
                      });
   if (!named) return;
   const std::vector<RecordedAsk> asks = read_recorded_asks(cycle.plan);
@@ -402,13 +420,14 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
 
 void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
   for (const RecordedVictim& victim : ask.claimed) {
+    const std::string key = name_in(victim.plane, victim.name);
     const bool own = schedule_ && schedule_->deployment == victim.deployment;
     if (victim.namespace_name != subject_.namespace_name) continue;
-    if (!own && !pods_.contains(victim.name)) continue;
+    if (!own && !pods_.contains(key)) continue;
     if (!carries_out_) continue;
-    evicted_.insert(victim.name);
+    evicted_.insert(key);
     evictions_.push_back({.when = cycle.now,
-                          .pods = {victim.namespace_name + "/" + victim.name},
+                          .pods = {victim_text(victim)},
                           .nodes = {victim.node},
                           .ask = object_text(ask.kind, ask.namespace_name, ask.name),
                           .reason = victim.reason,
@@ -420,8 +439,8 @@ void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
                           .back_on = {},
                           .claimed = true});
     tell(cycle.now,
-         fmt::format("Pod {}/{} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
-                     victim.namespace_name, victim.name, victim.node,
+         fmt::format("Pod {} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
+                     victim_text(victim), victim.node,
                      object_text(ask.kind, ask.namespace_name, ask.name), victim.reason,
                      cycle.number, cycle.plan_id));
   }
@@ -443,7 +462,7 @@ std::optional<WhyEviction> WhyStory::eviction_for(const CycleRecord& cycle,
   for (const RecordedVictim& victim : ask.victims) {
     if (!is_about(ask, victim)) continue;
     if (eviction.pods.empty()) eviction.reason = victim.reason;
-    eviction.pods.push_back(victim.namespace_name + "/" + victim.name);
+    eviction.pods.push_back(victim_text(victim));
     if (!victim.node.empty()) eviction.nodes.push_back(victim.node);
   }
   if (eviction.pods.empty()) return std::nullopt;
@@ -467,7 +486,8 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
     tell_eviction(*eviction, ask.kind == choice_name(AskKind::session) ? "Session" : "Pod");
     if (!carries_out_) continue;
     for (const RecordedVictim& victim : ask.victims) {
-      if (victim.namespace_name == subject_.namespace_name) evicted_.insert(victim.name);
+      if (victim.namespace_name != subject_.namespace_name) continue;
+      evicted_.insert(name_in(victim.plane, victim.name));
     }
     evictions_.push_back(*std::move(eviction));
   }
@@ -487,7 +507,7 @@ void WhyStory::tell_eviction(const WhyEviction& eviction, std::string_view kind)
 std::vector<AskName> WhyStory::pending() const {
   std::set<AskName> names;
   for (const auto& [name, pod] : pods_) {
-    if (!pod.node.empty() || pod.deletion) continue;
+    if (!pod.node.empty() || pod.deletion || !pod.plane.empty()) continue;
     names.insert({.kind = pod.group.empty() ? AskKind::pod : AskKind::pod_group,
                   .namespace_name = pod.namespace_name,
                   .name = pod.group.empty() ? pod.name : pod.group});

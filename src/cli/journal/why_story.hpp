@@ -13,7 +13,8 @@
 //  5. A pod that a ReplicaSchedule counts on to leave is told as such: its controller removes it.
 //  6. A base in the middle repeats what the changes before it said, so it is not heard; what a
 //     process sees when it begins, or after something is missing, is.
-//  7. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
+//  7. Pods of other planes are told of with their plane. They ask for nothing here.
+//  8. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,7 @@ struct WhyEviction {
 struct RecordedVictim {
   std::string namespace_name;
   std::string name;
+  std::string plane;
   std::string node;
   std::string reason;
   std::string deployment;  ///< Of a replica; else empty.
@@ -76,8 +78,9 @@ using WorldThen = std::function<const JournalWorld*()>;
 
 class WhyStory {
  public:
-  WhyStory(WrittenAsk subject, PlanTools tools)
-      : subject_(std::move(subject)), tools_(std::move(tools)) {}
+  /// Without a plane the subject is looked for at home and in all planes.
+  WhyStory(WrittenAsk subject, PlanTools tools, std::string plane = {})
+      : subject_(std::move(subject)), tools_(std::move(tools)), plane_(std::move(plane)) {}
 
   /// Not called for bases that repeat what was said.
   void hear(const JournalRecord& record, const WorldThen& world);
@@ -91,7 +94,7 @@ class WhyStory {
   bool is_known() const { return known_; }
   const std::vector<WhyEvent>& events() const { return events_; }
   const std::vector<WhyEviction>& evictions() const { return evictions_; }
-  /// Those of its pods that are there, by name.
+  /// Those of its pods that are there, by name; where they are in a plane, "web-1 of plane east".
   const std::map<std::string, Pod>& pods() const { return pods_; }
   const std::optional<Time>& gone() const { return gone_; }  ///< The last one, if none is there.
   /// Null: there is none of that name now.
@@ -137,14 +140,15 @@ class WhyStory {
 
   WrittenAsk subject_;
   PlanTools tools_;
+  std::string plane_;
   bool known_ = false;
   std::vector<WhyEvent> events_;
   std::vector<WhyEviction> evictions_;
   std::map<std::string, Pod> pods_;
-  std::set<std::string> evicted_;  ///< Names of pods that we made leave and that are still there.
+  std::set<std::string> evicted_;  ///< As in `pods_`; we made them leave, and they are still there.
   bool carries_out_ = true;        ///< False: plans are only made.
   Time latest_;                    ///< Of what was heard.
-  std::set<std::string> gone_nodes_;  ///< At home, that were there before.
+  std::set<std::string> gone_nodes_;  ///< They were there before; planes as in `pods_`.
   std::optional<Session> session_;
   std::optional<ReplicaSchedule> schedule_;
   std::optional<Time> gone_;

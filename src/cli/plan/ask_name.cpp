@@ -11,6 +11,7 @@
 #include "base/problem.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
+#include "model/object_text.hpp"
 #include "model/session_lifecycle.hpp"
 
 namespace makeway::cli {
@@ -165,6 +166,15 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
     return refused(std::string(expected_form));
   }
   return ask;
+}
+
+Result<WrittenObject> parse_object(std::string_view text) {
+  const std::size_t plane = text.find(of_plane);
+  Result<WrittenAsk> written = parse_ask(text.substr(0, plane));
+  if (!written) return std::unexpected(written.error());
+  WrittenObject object{.written = std::move(*written), .plane = {}};
+  if (plane != std::string_view::npos) object.plane = text.substr(plane + of_plane.size());
+  return object;
 }
 
 bool is_ask_kind(std::string_view word) {

@@ -34,6 +34,15 @@ struct WrittenAsk {
 /// The error says what was expected. A `kind` that is said elsewhere need not be in the text.
 Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind = std::nullopt);
 
+/// What a question is about; it need not ask for anything.
+struct WrittenObject {
+  WrittenAsk written;
+  std::string plane;  ///< Empty: not said.
+};
+
+/// Also as plans call what is in another plane: "shop/web-1 of plane east".
+Result<WrittenObject> parse_object(std::string_view text);
+
 /// Whether a word in front of a name says what it is: "podgroup", "job".
 bool is_ask_kind(std::string_view word);
 

@@ -20,7 +20,8 @@
 namespace makeway::cli {
 namespace {
 
-// With headings and totals 45 lines at the most; what matters most comes within 24.
+// With headings and totals about 50 lines at the most; what matters most comes within 24. One row
+// more than this is shown, too: a line that tells of it would take as much room.
 constexpr std::size_t victim_rows_max = 6;
 constexpr std::size_t placeless_rows_max = 6;
 constexpr std::size_t waiting_rows_max = 3;
@@ -70,14 +71,14 @@ class Tallies {
   void reserve(std::size_t items) { items_.reserve(items); }
   std::uint64_t size() const { return items_.size(); }
 
-  /// Most important first.
+  /// Most important first: who makes most leave, then the highest priority.
   std::vector<Tally> rows() const {
     std::vector<Tally> fine = rows_by([](const Item& item) {
       // Pods of nobody are no more than pods.
       return std::tuple(item.priority, item.party.namespace_name, item.party.kind,
                         item.party.is_pod() ? std::string{} : item.party.name, item.how);
     });
-    if (fine.size() <= rows_max_) return fine;
+    if (fine.size() <= rows_max_ + 1) return fine;
     return rows_by([](const Item& item) {
       return std::tuple(item.party.namespace_name, item.party.kind, item.how);
     });
@@ -106,7 +107,8 @@ class Tallies {
     rows.reserve(by_key.size());
     for (auto& [key, tally] : by_key) rows.push_back(std::move(tally));
     std::ranges::stable_sort(rows, [](const Tally& a, const Tally& b) {
-      return std::tie(b.priority_max, b.count) < std::tie(a.priority_max, a.count);
+      return std::tuple(b.victims + b.sessions, b.priority_max, b.count) <
+             std::tuple(a.victims + a.sessions, a.priority_max, a.count);
     });
     return rows;
   }
@@ -157,9 +159,10 @@ std::string table_text(std::string_view heading, std::vector<Column> columns,
                        const CellsOf& cells_of) {
   if (rows.empty()) return {};
   Table table(std::move(columns));
+  const std::size_t shown = rows.size() <= rows_max + 1 ? rows.size() : rows_max;
   std::uint64_t left = 0;
   for (std::size_t at = 0; at < rows.size(); ++at) {
-    if (at < rows_max) {
+    if (at < shown) {
       table.row(cells_of(rows[at]));
     } else {
       left += rows[at].count;
@@ -169,21 +172,31 @@ std::string table_text(std::string_view heading, std::vector<Column> columns,
       fmt::format("\n{}\n{}", palette.paint(heading, Tone::strong), table.text(palette));
   if (left > 0) {
     text += fmt::format("  ... and {} of {}\n", counted(left, counted_thing),
-                        counted(rows.size() - rows_max, "other owner"));
+                        counted(rows.size() - shown, "other owner"));
   }
   return text;
 }
 
 // ---- Victims ------------------------------------------------------------------------------------
 
-/// Of replicas only those that lose something by it.
+/// Of replicas only those that lose something by it. The plan says what they lose together: that is
+/// known of an owner where all of them are of that one.
 void count_replicas(const PlanAsk& ask, const std::string& asker, Tallies& tallies) {
+  std::set<Party> owners;
+  std::vector<Item> items;
   for (const PlanReplicaClaim& claim : ask.replicas->claims) {
     for (const PlanReplicaVictim& victim : claim.victims) {
       if (victim.action == ReplicaAction::wait) continue;
-      tallies.count({.party = Parties::of(victim), .priority = victim.priority, .how = {}},
-                    [&asker](Tally& row) { row.beneficiaries.insert(asker); });
+      items.push_back({.party = Parties::of(victim), .priority = victim.priority, .how = {}});
+      owners.insert(items.back().party);
     }
+  }
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    const PlanCost lost = at == 0 && owners.size() == 1 ? ask.cost : PlanCost{};
+    tallies.count(items[at], [&asker, lost](Tally& row) {
+      row.beneficiaries.insert(asker);
+      row.cost = sum(row.cost, lost);
+    });
   }
 }
 
@@ -366,6 +379,14 @@ std::string room_text(const Tally& row) {
   return fmt::format("{} {}", row.count == 1 ? "preempts" : "preempt", fmt::join(parts, " and "));
 }
 
+/// Where replicas go: claimed nodes, and those where they probably land.
+void add_replica_nodes(const PlanReplicas& replicas, Tally& row) {
+  for (const PlanReplicaClaim& claim : replicas.claims) row.nodes.insert(claim.node);
+  for (const PlanScaleUp& item : replicas.scale_ups) {
+    for (const PlanExpectedNode& expected : item.expected) row.nodes.insert(expected.node);
+  }
+}
+
 std::string placed_text(std::span<const PlanAsk* const> asks, const Parties& parties,
                         const Palette& palette) {
   Tallies tallies(placed_rows_max);
@@ -376,6 +397,7 @@ std::string placed_text(std::span<const PlanAsk* const> asks, const Parties& par
                    .how = std::string(choice_name(ask->outcome))},
                   [ask](Tally& row) {
                     for (const PodPlacement& place : ask->placements) row.nodes.insert(place.node);
+                    if (ask->replicas) add_replica_nodes(*ask->replicas, row);
                     (ask->session ? row.sessions : row.victims) += victim_count(*ask);
                   });
   }

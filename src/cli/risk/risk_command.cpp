@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -42,14 +43,8 @@ bool is_meant(const WorkloadPods& workload, const WrittenAsk& written) {
          (written.workload.empty() || workload.kind == written.workload);
 }
 
-/// What is asked about, as it was written.
-struct RiskTarget {
-  WrittenAsk written;
-  std::string plane;  ///< Empty: not said.
-};
-
 /// Pods of that name: in the plane that is said, else at home, else wherever there are some.
-std::vector<PodIndex> pods_named(const RiskTarget& target, const Cluster& cluster) {
+std::vector<PodIndex> pods_named(const WrittenObject& target, const Cluster& cluster) {
   const WrittenAsk& written = target.written;
   const auto pod = cluster.find_pod(written.namespace_name, written.name, target.plane);
   if (pod) return {*pod};
@@ -65,7 +60,7 @@ std::vector<PodIndex> pods_named(const RiskTarget& target, const Cluster& cluste
 }
 
 /// The running pods that are meant: the pod itself, members of a group, or pods of a workload.
-std::vector<PodIndex> running_pods(const RiskTarget& target, const Loaded& loaded) {
+std::vector<PodIndex> running_pods(const WrittenObject& target, const Loaded& loaded) {
   const Cluster& cluster = loaded.cluster;
   const WrittenAsk& written = target.written;
   std::vector<PodIndex> found;
@@ -132,7 +127,7 @@ std::string kind_without_namespace(const WrittenAsk& written, const Cluster& clu
 }
 
 /// What could have been meant.
-Problem nothing_runs(const RiskTarget& target, const Loaded& loaded) {
+Problem nothing_runs(const WrittenObject& target, const Loaded& loaded) {
   const Cluster& cluster = loaded.cluster;
   const WrittenAsk& written = target.written;
   Problem problem{.field = "risk",
@@ -176,6 +171,25 @@ Problem nothing_runs(const RiskTarget& target, const Loaded& loaded) {
         fmt::format("did you mean {}?", cluster.pod_key(pods[static_cast<std::size_t>(at)]));
   }
   return problem;
+}
+
+/// Pods that run in several planes and are all called what was written; none: it is one pod, or
+/// they are many of one group or workload.
+std::optional<Problem> several_are_called_so(const WrittenObject& target,
+                                             std::span<const PodIndex> running,
+                                             const Cluster& cluster) {
+  const WrittenAsk& written = target.written;
+  const bool alike = written.workload.empty() && std::ranges::all_of(running, [&](PodIndex pod) {
+                       return cluster.pods().name[pod.value] == written.name;
+                     });
+  if (running.size() < 2 || !alike) return std::nullopt;
+  std::vector<std::string> names;
+  for (const PodIndex pod : running) names.push_back(fmt::format("'{}'", cluster.pod_key(pod)));
+  std::ranges::sort(names);
+  return Problem{.field = "risk",
+                 .value = key_text({written.namespace_name, written.name, {}}),
+                 .message = fmt::format("pods of this name run in {} planes", names.size()),
+                 .remedy = fmt::format("say which one: {}", few_names(std::move(names)))};
 }
 
 /// An ask of the plan that evicts the pod, and the pod among its victims; or one that stops it.
@@ -232,7 +246,7 @@ PodIndex most_endangered(const std::vector<PodIndex>& running, const Plan& today
 
 /// What the flags say, checked.
 struct RiskWish {
-  RiskTarget target;
+  WrittenObject target;
   ClusterInput input;
   std::optional<Time> now;
   ConfigurationChoice choice;
@@ -245,12 +259,9 @@ bool is_own_kind(const WrittenAsk& written) {
 /// Fills in the wish; returns what is wrong.
 std::string read_wish(const Arguments& arguments, const Terminal& terminal, RiskWish& wish) {
   const std::string& operand = arguments.operands().front();
-  // As plans call a pod of another plane: "shop/web-1 of plane east".
-  const std::size_t plane = operand.find(of_plane);
-  if (plane != std::string::npos) wish.target.plane = operand.substr(plane + of_plane.size());
-  Result<WrittenAsk> written = parse_ask(std::string_view(operand).substr(0, plane));
-  if (!written) return fmt::format("'{}': {}", shorten(operand), written.error().message);
-  wish.target.written = std::move(*written);
+  Result<WrittenObject> target = parse_object(operand);
+  if (!target) return fmt::format("'{}': {}", shorten(operand), target.error().message);
+  wish.target = std::move(*target);
   auto input = input_of(arguments, terminal, LiveByDefault::yes);
   if (!input) return input.error().message;
   wish.input = std::move(*input);
@@ -358,6 +369,10 @@ ExitStatus tell_risk(const Arguments& arguments, const RiskWish& wish, Loaded& l
   if (running.empty()) {
     terminal.error.write(
         problem_lines({nothing_runs(wish.target, loaded)}, palette_for_error(terminal)));
+    return ExitStatus::failed;
+  }
+  if (const auto several = several_are_called_so(wish.target, running, cluster)) {
+    terminal.error.write(problem_lines({*several}, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
   const PlanTools tools = real_tools();

@@ -74,8 +74,8 @@ Result<std::unique_ptr<Journal>> open_simulate_journal(const Arguments& argument
   }
   if (has_content(options->path)) {
     return input_error(fmt::format(
-        "{}: it is there already, and a simulation begins a new journal; remove it, or give "
-        "another name",
+        "{}: it is there already, and a new journal is to begin here; remove it, or give another "
+        "name",
         options->path));
   }
   return Journal::open(*std::move(options));

@@ -5,9 +5,9 @@
 
 #include "codec/workloads/json_edit.hpp"
 #include "codec/workloads/made_names.hpp"
+#include "codec/workloads/node_match.hpp"
 #include "codec/workloads/workload_kinds.hpp"
 #include "model/required_node.hpp"
-#include "model/selector.hpp"
 
 namespace makeway {
 namespace {
@@ -23,40 +23,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> daemon_to
     {"node.kubernetes.io/pid-pressure", "NoSchedule"},
     {"node.kubernetes.io/unschedulable", "NoSchedule"},
 }};
-
-bool is_tolerated(const Taint& taint, const std::vector<Toleration>& tolerations) {
-  if (taint.effect == TaintEffect::prefer_no_schedule) return true;
-  return std::ranges::any_of(tolerations, [&](const Toleration& each) {
-    if (each.effect && *each.effect != taint.effect) return false;
-    if (each.exists) return each.key.empty() || each.key == taint.key;
-    return each.key == taint.key && each.value == taint.value;
-  });
-}
-
-bool holds(const std::vector<Requirement>& requirements, const Labels& labels) {
-  return std::ranges::all_of(requirements, [&](const Requirement& each) {
-    return matches(each, find_label(labels, each.key));
-  });
-}
-
-/// What the controller looks at: selector, required node affinity and taints, and nothing else.
-bool may_run_on(const PodShape& shape, std::string_view name, const Labels& labels,
-                const std::vector<Taint>& taints) {
-  for (const Label& wanted : shape.node_selector) {
-    if (find_label(labels, wanted.key) != wanted.value) return false;
-  }
-  const auto term_holds = [&](const NodeSelectorTerm& term) {
-    if (term.labels.empty() && term.fields.empty()) return false;
-    return holds(term.labels, labels) &&
-           std::ranges::all_of(term.fields,
-                               [&](const Requirement& each) { return matches(each, name); });
-  };
-  if (!shape.node_terms.empty() && std::ranges::none_of(shape.node_terms, term_holds)) {
-    return false;
-  }
-  return std::ranges::all_of(
-      taints, [&](const Taint& taint) { return is_tolerated(taint, shape.tolerations); });
-}
 
 /// The nodes of home, by name; the cluster's own list is not ready while it is loaded.
 std::map<std::string_view, NodeIndex> nodes_of_home(const Cluster& cluster) {

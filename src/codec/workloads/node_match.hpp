@@ -1,0 +1,15 @@
+// Whether a pod may run on a node at all, whoever else is there: its selector, its required node
+// affinity and the taints, and nothing else. Controllers of DaemonSets ask no more.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "model/objects.hpp"
+
+namespace makeway {
+
+bool may_run_on(const PodShape& shape, std::string_view name, const Labels& labels,
+                const std::vector<Taint>& taints);
+
+}  // namespace makeway
