@@ -50,7 +50,7 @@ struct Tally {
   std::uint64_t sessions = 0;
   std::uint64_t budgets_violated = 0;
   std::set<std::string> beneficiaries;
-  std::set<std::string_view> nodes;
+  std::set<std::string> nodes;
   std::set<std::tuple<std::string_view, std::string_view>> awaited;
   std::optional<Time> until;  ///< The last of them.
   std::optional<PlanRefusal> refusal;
@@ -130,9 +130,9 @@ std::string priorities_text(const Tally& row) {
   return fmt::format("{} to {}", row.priority_min, row.priority_max);
 }
 
-std::string nodes_text(const std::set<std::string_view>& nodes) {
+std::string nodes_text(const std::set<std::string>& nodes) {
   if (nodes.empty()) return "-";
-  return nodes.size() == 1 ? std::string(*nodes.begin()) : counted(nodes.size(), "node");
+  return nodes.size() == 1 ? *nodes.begin() : counted(nodes.size(), "node");
 }
 
 /// Columns that every table has, and the cells of a row in them.
@@ -379,11 +379,15 @@ std::string room_text(const Tally& row) {
   return fmt::format("{} {}", row.count == 1 ? "preempts" : "preempt", fmt::join(parts, " and "));
 }
 
-/// Where replicas go: claimed nodes, and those where they probably land.
+/// Where replicas go: claimed nodes, and those where they probably land. Planes may have nodes of
+/// the same name.
 void add_replica_nodes(const PlanReplicas& replicas, Tally& row) {
-  for (const PlanReplicaClaim& claim : replicas.claims) row.nodes.insert(claim.node);
+  const auto add = [&](const std::string& node, const std::string& plane) {
+    row.nodes.insert(plane.empty() ? node : fmt::format("{}{}{}", node, of_plane, plane));
+  };
+  for (const PlanReplicaClaim& claim : replicas.claims) add(claim.node, claim.plane);
   for (const PlanScaleUp& item : replicas.scale_ups) {
-    for (const PlanExpectedNode& expected : item.expected) row.nodes.insert(expected.node);
+    for (const PlanExpectedNode& expected : item.expected) add(expected.node, item.plane);
   }
 }
 
