@@ -66,8 +66,8 @@ void warn_of_kind_slips(const std::map<std::string, std::uint64_t>& skipped, Pro
   for (const auto& [name, count] : skipped) {
     const std::size_t blank = name.rfind(' ');
     if (blank == std::string::npos) continue;
-    const std::string meant = meant_by(std::string_view(name).substr(0, blank),
-                                       std::string_view(name).substr(blank + 1));
+    const std::string meant =
+        meant_by(std::string_view(name).substr(0, blank), std::string_view(name).substr(blank + 1));
     if (meant.empty()) continue;
     warnings.push_back({.severity = Severity::warning,
                         .value = name,

@@ -26,8 +26,8 @@
 //  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s, and no
 //     longer than a receipt says that it must. Whoever uses volumes is tried when one is bound.
 //  7. A pod whose spec has changed is tried as if it were new.
-//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod, since
-//  since
+//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod,
+//  since since
 //     autoscalers read it there. (`tries_all` off: for a simulation, where nobody reads it.)
 #pragma once
 

@@ -142,8 +142,8 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
   const std::string_view what = std::string_view(request.path).substr(api_prefix.size());
   const DashboardTools& tools = settings_.tools;
   if (request.is_post != (what == "what-if")) {
-    return answer.give(error_reply(405, request.is_post ? "only /api/what-if takes POST"
-                                                        : "/api/what-if takes POST only"));
+    return answer.give(error_reply(
+        405, request.is_post ? "only /api/what-if takes POST" : "/api/what-if takes POST only"));
   }
   if (what == "state") {
     return ask_board(answer, [this](Board& board) { return json_reply(shared_state(board)); });

@@ -81,7 +81,7 @@ struct RunMetrics::State {
 
   prometheus::Registry registry;
   std::vector<std::string> schedulers;
-  bool takes_all = false;  ///< Every pod is ours.
+  bool takes_all = false;                                ///< Every pod is ours.
   std::map<std::string, ByResult, std::less<>> results;  ///< By scheduler.
   std::map<std::string, bool> pending;  ///< Our pods; whether no place was found the last time.
   std::int64_t without_place = 0;       ///< Of these, for how many none was.
@@ -227,9 +227,8 @@ void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
     }
     const auto* const pod = std::get_if<Pod>(&change);
     if (pod == nullptr) continue;
-    const bool ours =
-        state_->takes_all ||
-        std::ranges::find(state_->schedulers, pod->scheduler) != state_->schedulers.end();
+    const bool ours = state_->takes_all || std::ranges::find(state_->schedulers, pod->scheduler) !=
+                                               state_->schedulers.end();
     if (ours && pod->node.empty() && !pod->deletion) {
       state_->pending.try_emplace(pod_key(pod->namespace_name, pod->name), false);
     } else {
