@@ -352,7 +352,7 @@ TEST(LiveFeed, AServerThatNeverAnswersKeepsNobodyFromEnding) {
     EXPECT_FALSE(feed.sees_all());
     EXPECT_EQ(feed.trouble(), SightTrouble::none) << "nobody knows yet";
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
 }
 
 TEST(ChangeMailbox, TheNewestWinsAndComingAgainIsBoth) {

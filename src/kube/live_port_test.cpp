@@ -167,9 +167,9 @@ TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
   start(&carrier);
   first_sight();
   const auto polled_in = [&] {
+    const Time before = monotonic_now();
     port->poll(port->now());
     live.server.put(node_json("n1"));
-    const Time before = monotonic_now();
     port->poll(port->now());
     return monotonic_now() - before;
   };
@@ -186,8 +186,8 @@ TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
   start(&carrier);
   first_sight();
   const auto polled_in = [&] {
-    port->poll(port->now());
     const Time before = monotonic_now();
+    port->poll(port->now());
     port->poll(port->now());
     return monotonic_now() - before;
   };

@@ -13,7 +13,6 @@ namespace {
 
 constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
-
 constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
@@ -235,7 +234,7 @@ bool WriteQueue::is_repeated(const WriteJob& job, Time now) const {
   return std::ranges::all_of(job.steps.front().patch.conditions, [&](const ConditionWish& wish) {
     const auto told = told_.find({job.object, wish.type});
     return told != told_.end() && told->second.when + limits_.condition_again > now &&
-           told->second.word == word_of(wish);
+           told->second.word == word_of(wish) && told->second.uid == job.seen.object.uid;
   });
 }
 
@@ -246,7 +245,9 @@ void WriteQueue::note_told(const Live& live, Time now) {
         told_, [&](const auto& each) { return each.second.when + limits_.condition_again < now; });
   }
   for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
-    told_.insert_or_assign({live.job.object, wish.type}, Told{.when = now, .word = word_of(wish)});
+    told_.insert_or_assign(
+        {live.job.object, wish.type},
+        Told{.when = now, .word = word_of(wish), .uid = live.job.seen.object.uid});
   }
 }
 
@@ -508,6 +509,10 @@ void WriteQueue::scale_read(std::uint64_t id, const Live& live, const WriteAnswe
 void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now) {
   const bool urgent = live.job.urgency == Urgency::place;
   const WriteKind kind = live.job.steps[live.step].kind;
+  if (!urgent && answer.verdict != Verdict::done && is_moot(live, answer)) {
+    forget_told(live);
+    return refuse(id, answer.reason);
+  }
   switch (answer.verdict) {
     case Verdict::done: return step_done(id, answer, now);
     case Verdict::again:
@@ -564,6 +569,18 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
     return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
   move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
+}
+
+/// Of a word: somebody has changed its object meanwhile, or a write that places waits behind it.
+bool WriteQueue::is_moot(const Live& live, const WriteAnswer& answer) const {
+  const Live& last = jobs_.at(lines_.at(live.job.object).back());
+  return answer.status == status_conflict || last.job.urgency == Urgency::place;
+}
+
+void WriteQueue::forget_told(const Live& live) {
+  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
+    told_.erase({live.job.object, wish.type});
+  }
 }
 
 Time WriteQueue::pause_end(Live& live, const std::optional<Duration>& retry_after, Time now) {

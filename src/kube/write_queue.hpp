@@ -12,8 +12,9 @@
 //  6. Conditions and events wait for everything else at home and have an allowance; what goes to a
 //     plane, which may not answer, keeps nobody waiting. A condition that is not sent yet gives way
 //     to any other write about its object, but not to a condition of another type. Refused, they
-//     are dropped. One whose status and reason we wrote a short while ago, in whatever patch, waits
-//     for its minute.
+//     are dropped, and so is one that must be sent again while a write that places waits behind
+//     it. One whose status and reason we wrote a short while ago, in whatever patch, waits for its
+//     minute.
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
 //     leaves as one with somebody who has left goes on: it is evicted, and the refused one tried
@@ -152,6 +153,7 @@ class WriteQueue {
   struct Told {
     Time when;
     std::string word;  ///< Status and reason.
+    std::string uid;   ///< Whoever has the name later was told nothing.
   };
   /// What leaves as one for one ask by one plan, as long as one of its jobs is here.
   using UnitKey = std::tuple<std::string, std::string, std::string>;  ///< Plan, ask, unit.
@@ -183,6 +185,8 @@ class WriteQueue {
   void give_way(const WriteJob& newer);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_told(const Live& live, Time now);
+  void forget_told(const Live& live);
+  bool is_moot(const Live& live, const WriteAnswer& answer) const;
   bool was_taken_back(const WriteJob& job) const;
   bool is_confirmed(const Live& live) const;
   void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);

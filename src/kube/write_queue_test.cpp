@@ -512,6 +512,38 @@ TEST_F(WriteQueueTest, AConditionWhoseAnswerIsLostIsSaidAgain) {
   EXPECT_TRUE(queue.is_idle());
 }
 
+// Rule 6: a word that has to be said again keeps no write waiting that places.
+TEST_F(WriteQueueTest, AConditionThatFailsGivesWayToWhatWaitsBehindIt) {
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  add({queued_job("w", {bind_step()})});
+  EXPECT_EQ(next(), "");
+  reply(http_answer(504));
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/w/binding");
+  reply(http_answer(201));
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsToldAgainAtOnce) {
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  reply(http_answer(409));
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  reply(http_answer(200, queued_pod("w", "2")));
+  add({word});
+  EXPECT_EQ(next(), "");
+  word.seen.object.uid = "another one of that name";
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+}
+
 // A nomination takes the word for autoscalers along; another message with the same reason is no
 // news within a minute, also before the watch has shown the first.
 TEST_F(WriteQueueTest, AWordThatANominationToldIsNotToldAgainSoon) {

@@ -109,9 +109,9 @@ TEST_F(LiveQueues, NobodyLeavesForAQueueSoonAfterANodeOffersLess) {
     return node ? cluster.node(*node).allocatable.size() : 0;
   };
   EXPECT_TRUE(stack->run_until([&] { return offered() == 4; }));
+  const auto lost = std::chrono::steady_clock::now();
   live.server.put(live_node("n1", 4));
   EXPECT_TRUE(stack->run_until([&] { return offered() == 3; }));
-  const auto lost = std::chrono::steady_clock::now();
   for (int pod = 0; pod < 2; ++pod) live.server.put(live_pod(queue_pod("new", pod)));
   EXPECT_TRUE(stack->run_until([this] { return count("delete") == 2; }));
   EXPECT_GE(std::chrono::steady_clock::now() - lost, std::chrono::seconds(2));

@@ -310,12 +310,13 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
   live.server.put(claim(R"("annotations":{"volume.kubernetes.io/selected-node":"n1",)"
                         R"("pv.kubernetes.io/bind-completed":"yes"},)",
                         R"("volumeName":"pv-1",)"));
-  EXPECT_TRUE(stack->run_until(all_run({"db"})));
+  idle(*stack, 10);
+  EXPECT_EQ(node_of("later"), "");
   live.server.put(
       R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv-1"},"spec":{)"
       R"("storageClassName":"fast","claimRef":{"namespace":"a","name":"data","uid":"uid-data"}},)"
       R"("status":{"phase":"Bound"}})");
-  idle(*stack);
+  EXPECT_TRUE(stack->run_until(all_run({"db"})));
   EXPECT_EQ(node_of("later"), "");
   expect_lawful(*stack);
 }

@@ -38,7 +38,7 @@ TEST(PlaneRuns, NobodyWaitsForAPlaneThatDoesNotAnswer) {
   EXPECT_TRUE(planes.begin());
   planes.tell();
   planes.end();
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(9));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
   EXPECT_NE(sink.heard.find("event=plane-not-seen plane=east"), std::string::npos) << sink.heard;
   EXPECT_NE(sink.heard.find("no answer within 3s"), std::string::npos) << sink.heard;
 }

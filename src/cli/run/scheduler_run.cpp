@@ -242,12 +242,21 @@ class SchedulerRun {
 
   // ---- The run itself ----
 
+  static bool is_silent(const kube::ApiResult<std::vector<kube::ServedResource>>& served) {
+    return !served && served.error().failure == kube::Failure::timeout;
+  }
+
   /// Asks anew what is served: that may have changed while we stood by, and the answer tells the
   /// server's time, without which the first decision would be made by the clock of this machine.
   std::unique_ptr<kube::LiveFeed> make_feed() {
     auto connection = connect();
     if (connection == nullptr) return nullptr;
-    const auto served = connection->api().discover();
+    auto served = connection->api().discover();
+    // A new connection that hears nothing is no dead server: we may lead already.
+    constexpr int asked_max = 5;
+    for (int asked = 1; asked < asked_max && is_silent(served); ++asked) {
+      served = connection->api().discover();
+    }
     if (!served) {
       tell_problem("not-seen", served.error().problem);
       return nullptr;
