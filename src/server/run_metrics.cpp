@@ -220,13 +220,13 @@ RunMetrics::~RunMetrics() = default;
 void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) {
     if (const auto* const gone = std::get_if<Removal>(&change)) {
-      if (gone->kind == ObjectKind::pod) {
+      if (gone->kind == ObjectKind::pod && gone->plane.empty()) {
         state_->forget_pending(pod_key(gone->namespace_name, gone->name));
       }
       continue;
     }
     const auto* const pod = std::get_if<Pod>(&change);
-    if (pod == nullptr) continue;
+    if (pod == nullptr || !pod->plane.empty()) continue;
     const bool ours = state_->takes_all || std::ranges::find(state_->schedulers, pod->scheduler) !=
                                                state_->schedulers.end();
     if (ours && pod->node.empty() && !pod->deletion) {

@@ -20,8 +20,9 @@ class SilentListener {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
     auto* const any = reinterpret_cast<sockaddr*>(&address);
-    CHECK(::bind(socket_, any, size) == 0 && ::listen(socket_, 16) == 0 &&
-          ::getsockname(socket_, any, &size) == 0);
+    CHECK(::bind(socket_, any, size) == 0);
+    CHECK(::listen(socket_, 16) == 0);
+    CHECK(::getsockname(socket_, any, &size) == 0);
     port_ = ntohs(address.sin_port);
   }
   SilentListener(const SilentListener&) = delete;
