@@ -17,24 +17,32 @@ class Sparing {
       : world_(world), works_(works), all_(all) {}
 
   VictimList victims() {
+    // Somebody who is back may be whom those leaned on who were tried before.
+    while (spares_somebody()) gone_.clear();
     VictimList left;
     for (std::size_t at = 0; at < all_.units.size(); ++at) {
-      const VictimUnit& unit = all_.units[at];
-      if (spared_.contains(at)) continue;
-      if (gone_.contains(unit.unit) || !spares(at)) append_unit(all_, unit, left);
+      if (!spared_.contains(at)) append_unit(all_, all_.units[at], left);
     }
     return left;
   }
 
  private:
-  bool spares(std::size_t at) {
+  bool spares_somebody() {
+    const std::size_t before = spared_.size();
+    for (std::size_t at = 0; at < all_.units.size(); ++at) {
+      if (!spared_.contains(at) && !gone_.contains(all_.units[at].unit)) spare(at);
+    }
+    return spared_.size() > before;
+  }
+
+  void spare(std::size_t at) {
     const UnitIndex gang = all_.units[at].unit;
     std::vector<std::size_t> back = {at};
     world_.scratch.put_back(all_.pods_of(all_.units[at]));
     if (falls(gang, back)) {
       const auto minimum = static_cast<std::size_t>(world_.cluster.units()[gang].minimum);
       for (std::size_t next = at + 1; next < all_.units.size() && back.size() < minimum; ++next) {
-        if (all_.units[next].unit != gang) continue;
+        if (all_.units[next].unit != gang || spared_.contains(next)) continue;
         world_.scratch.put_back(all_.pods_of(all_.units[next]));
         back.push_back(next);
       }
@@ -43,10 +51,9 @@ class Sparing {
     if (!falls(gang, back) && works_()) {
       spared_.insert(back.begin(), back.end());
       gone_.erase(gang);
-      return true;
+      return;
     }
     for (const std::size_t each : back) world_.scratch.remove(all_.pods_of(all_.units[each]));
-    return false;
   }
 
   /// These are back, and others of the gang leave, so that too few stay. A gang of which nobody

@@ -152,8 +152,7 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
       std::optional<Candidate> greedy = scored_set(node, evicted_, {}, steps);
       steps_.count(steps);
       fit_.scratch().rollback(everybody_gone);
-      const bool better =
-          greedy && (!answer.evicted || compare(greedy->score, answer.score) < 0);
+      const bool better = greedy && (!answer.evicted || compare(greedy->score, answer.score) < 0);
       if (allowed && better) {
         answer.evicted = evicted_;
         answer.score = std::move(greedy->score);
@@ -189,8 +188,8 @@ std::optional<Candidate> VictimSearch::scored_set(NodeIndex node,
                                                   const VictimChoice::Evicted& evicted,
                                                   const Rivals& rivals, std::int64_t& steps) {
   std::optional<Candidate> candidate = candidate_of(node, evicted, steps);
-  const bool matters = candidate && (rivals.to_beat == nullptr ||
-                                     compare(candidate->score, *rivals.to_beat) < 0);
+  const bool matters =
+      candidate && (rivals.to_beat == nullptr || compare(candidate->score, *rivals.to_beat) < 0);
   if (matters) follow(*candidate, rivals);
   return candidate;
 }
