@@ -315,6 +315,8 @@ void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
   // A rule of section 2.
   if (ask.rules->workload.below_minimum != BelowMinimum::evict) return;
   if (ask.entry->kind == AskKind::queue) return;
+  // Where they may be told to leave once more, they count as running until then.
+  const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
   std::set<UnitIndex> judged;
   for (const HeardVictim& victim : ask.victims) {
     const UnitIndex index = cluster_.pods().unit[victim.pod];
@@ -323,7 +325,8 @@ void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
     std::int64_t before = 0;
     std::vector<PodIndex> left;
     for (const PodIndex member : cluster_.groups()[unit.group].members) {
-      if (!cluster_.pods().node[member].exists() || rules_.leaving(member)) continue;
+      const bool leaves = !leaving_are_victims && rules_.leaving(member);
+      if (leaves || !cluster_.pods().node[member].exists()) continue;
       const auto taken = taken_.find(member);
       if (taken == taken_.end()) left.push_back(member);
       if (taken == taken_.end() || taken->second == &ask) ++before;

@@ -90,18 +90,19 @@ bool take_fallen_whole(const FallenIn& world, const std::function<bool()>& works
   return true;
 }
 
-void add_fallen_and_spare(const FallenIn& world, const std::function<bool()>& works,
+bool add_fallen_and_spare(const FallenIn& world, const std::function<bool()>& works,
                           VictimList& victims) {
-  if (world.rules.configuration().workload.below_minimum != BelowMinimum::evict) return;
+  if (world.rules.configuration().workload.below_minimum != BelowMinimum::evict) return true;
   const std::vector<PodIndex> before = victims.pods;
   const Scratch::Checkpoint begun = world.scratch.checkpoint();
   const bool works_whole = take_fallen_whole(world, works, victims);
   world.scratch.rollback(begun);
-  if (!works_whole) return world.rules.add_fallen(world.scratch, world.budgets, victims);
+  if (!works_whole) return false;
   for (const PodIndex pod : before) {
     const bool spared = std::ranges::find(victims.pods, pod) == victims.pods.end();
     if (spared) world.scratch.put_back(std::span(&pod, 1));
   }
+  return true;
 }
 
 }  // namespace makeway

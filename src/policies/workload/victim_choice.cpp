@@ -222,12 +222,14 @@ void VictimChoice::finish() {
       if (evicted_[entry.position] == 0) put_back(*entry.unit);
     }
   }
-  ScoreTerms score = task_->score(evicted_, answer_.evicted ? &answer_.score : nullptr);
+  const ScoreTerms* const to_beat = answer_.evicted ? &answer_.score : nullptr;
+  std::optional<ScoreTerms> score = task_->score(evicted_, to_beat, answer_.steps);
   fit_.scratch().rollback(before);
-  if (task_->not_worse_than != nullptr && compare(score, *task_->not_worse_than) > 0) return;
-  if (answer_.evicted && compare(score, answer_.score) >= 0) return;
+  if (!score) return;
+  if (task_->not_worse_than != nullptr && compare(*score, *task_->not_worse_than) > 0) return;
+  if (to_beat != nullptr && compare(*score, *to_beat) >= 0) return;
   answer_.evicted = evicted_;
-  answer_.score = std::move(score);
+  answer_.score = *std::move(score);
 }
 
 bool VictimChoice::feasible_set() {

@@ -41,8 +41,10 @@ class VictimChoice {
   using Evicted = std::vector<std::uint8_t>;
   /// Scores a set of victims. They have left the world, everybody else is back in it. Keys that are
   /// dear to compute may be 0 when the set does not beat `to_beat` even so; it may be null. They
-  /// may be too small when the set is worse than `to_beat` or `not_worse_than` even so.
-  using Score = std::function<ScoreTerms(const Evicted& evicted, const ScoreTerms* to_beat)>;
+  /// may be too small when the set is worse than `to_beat` or `not_worse_than` even so. Adds the
+  /// steps that it took to `steps`. Nothing: who leaves with these takes from the ask what it needs.
+  using Score = std::function<std::optional<ScoreTerms>(
+      const Evicted& evicted, const ScoreTerms* to_beat, std::int64_t& steps)>;
 
   struct Task {
     NodeIndex node;

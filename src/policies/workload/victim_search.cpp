@@ -85,7 +85,8 @@ std::optional<VictimSearch::Instead> VictimSearch::instead_of(const Candidate& c
     if (!fit_.check(chosen.node)) {
       evicted_.assign(list_.units.size(), 0);
       evicted_[at] = 1;
-      found = Instead{.pod = unit.first, .score = candidate_of(chosen.node, evicted_).score};
+      std::optional<Candidate> other = counted_candidate(chosen.node, evicted_);
+      if (other) found = Instead{.pod = unit.first, .score = std::move(other->score)};
     }
     scratch.rollback(before);
     if (found) return found;
@@ -108,7 +109,7 @@ std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
                                                        const std::optional<Refused>& still) {
   if (!still) {
     put_back_where_possible(node);
-    return candidate_of(node, evicted_);
+    return counted_candidate(node, evicted_);
   }
   // Removing everybody may have removed the very pod that the ask wants to be near.
   const bool misses_somebody =
@@ -125,12 +126,14 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
   if (still && !choice_.may_change_later(*still, node, list_)) return std::nullopt;
   std::vector<PlanCascade> cascades;  // Of the best set.
   const VictimChoice::Score score = [&](const VictimChoice::Evicted& evicted,
-                                        const ScoreTerms* to_beat) {
-    Candidate scored =
-        scored_set(node, evicted, {.to_beat = to_beat, .not_worse_than = not_worse_than});
-    const bool is_better = to_beat == nullptr || compare(scored.score, *to_beat) < 0;
-    if (is_better) cascades = std::move(scored.cascades);
-    return std::move(scored.score);
+                                        const ScoreTerms* to_beat,
+                                        std::int64_t& steps) -> std::optional<ScoreTerms> {
+    std::optional<Candidate> scored =
+        scored_set(node, evicted, {.to_beat = to_beat, .not_worse_than = not_worse_than}, steps);
+    if (!scored) return std::nullopt;
+    const bool is_better = to_beat == nullptr || compare(scored->score, *to_beat) < 0;
+    if (is_better) cascades = std::move(scored->cascades);
+    return std::move(scored->score);
   };
   VictimChoice::Answer answer = choice_.best({.node = node,
                                               .list = list_,
@@ -145,13 +148,16 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
       const Scratch::Checkpoint everybody_gone = fit_.scratch().checkpoint();
       put_back_where_possible(node);
       const bool allowed = within_strict_budgets();
-      Candidate greedy = scored_set(node, evicted_, {});
+      std::int64_t steps = 0;
+      std::optional<Candidate> greedy = scored_set(node, evicted_, {}, steps);
+      steps_.count(steps);
       fit_.scratch().rollback(everybody_gone);
-      const bool better = !answer.evicted || compare(greedy.score, answer.score) < 0;
+      const bool better =
+          greedy && (!answer.evicted || compare(greedy->score, answer.score) < 0);
       if (allowed && better) {
         answer.evicted = evicted_;
-        answer.score = std::move(greedy.score);
-        cascades = std::move(greedy.cascades);
+        answer.score = std::move(greedy->score);
+        cascades = std::move(greedy->cascades);
       }
     }
   }
@@ -159,9 +165,10 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     if ((*answer.evicted)[at] == 0) fit_.scratch().put_back(list_.pods_of(list_.units[at]));
   }
-  Candidate candidate = candidate_of(node, *answer.evicted);
-  candidate.score = std::move(answer.score);  // With its secondary victims.
-  candidate.cascades = std::move(cascades);
+  std::optional<Candidate> candidate = counted_candidate(node, *answer.evicted);
+  if (!candidate) return std::nullopt;
+  candidate->score = std::move(answer.score);  // With its secondary victims.
+  candidate->cascades = std::move(cascades);
   return candidate;
 }
 
@@ -178,11 +185,13 @@ bool VictimSearch::within_strict_budgets() {
 }
 
 /// With secondary victims only where that can matter: following them is dear.
-Candidate VictimSearch::scored_set(NodeIndex node, const VictimChoice::Evicted& evicted,
-                                   const Rivals& rivals) {
-  Candidate candidate = candidate_of(node, evicted);
-  const bool matters = rivals.to_beat == nullptr || compare(candidate.score, *rivals.to_beat) < 0;
-  if (matters) follow(candidate, rivals);
+std::optional<Candidate> VictimSearch::scored_set(NodeIndex node,
+                                                  const VictimChoice::Evicted& evicted,
+                                                  const Rivals& rivals, std::int64_t& steps) {
+  std::optional<Candidate> candidate = candidate_of(node, evicted, steps);
+  const bool matters = candidate && (rivals.to_beat == nullptr ||
+                                     compare(candidate->score, *rivals.to_beat) < 0);
+  if (matters) follow(*candidate, rivals);
   return candidate;
 }
 
@@ -225,17 +234,30 @@ void VictimSearch::put_back_where_possible(NodeIndex node) {
 }
 
 /// The victims have left the world, everybody else is in it.
-Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted) {
+std::optional<Candidate> VictimSearch::candidate_of(NodeIndex node,
+                                                    const VictimChoice::Evicted& evicted,
+                                                    std::int64_t& steps) {
   Candidate candidate{.node = node};
   candidate.victims = split_victims(list_, evicted, candidate.spared);
   const Scratch::Checkpoint before = fit_.scratch().checkpoint();
-  add_fallen_and_spare(
+  std::optional<Refused> whole;
+  const bool works = add_fallen_and_spare(
       {.cluster = world_.cluster(),
        .scratch = fit_.scratch(),
        .rules = rules_,
        .budgets = world_.budgets()},
-      [&] { return !fit_.check(node) && !world_.leans_on_unsure(fit_, node, {}); },
+      [&] {
+        ++steps;
+        whole = fit_.check(node);
+        return !whole && !world_.leans_on_unsure(fit_, node, {});
+      },
       candidate.victims);
+  if (!works) {
+    unproven_ = true;  // Others might leave instead.
+    refused_ = whole.value_or(Refused{.reason = RefusalReason::promised});
+    fit_.scratch().rollback(before);
+    return std::nullopt;
+  }
   for (const VictimUnit& unit : candidate.victims.units) {
     candidate.budget_violations += unit.violations;
   }
@@ -251,6 +273,14 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
                               .victims = candidate.victims.units,
                               .budget_violations = candidate.budget_violations});
   fit_.scratch().rollback(before);
+  return candidate;
+}
+
+std::optional<Candidate> VictimSearch::counted_candidate(NodeIndex node,
+                                                         const VictimChoice::Evicted& evicted) {
+  std::int64_t steps = 0;
+  std::optional<Candidate> candidate = candidate_of(node, evicted, steps);
+  steps_.count(steps);
   return candidate;
 }
 

@@ -66,7 +66,8 @@ class VictimSearch {
   std::optional<Instead> instead_of(const Candidate& chosen);
 
   /// Whether some refusal proves nothing: a victim that was removed may be needed for affinity,
-  /// strict budgets kept somebody who could have left instead, or the bound was reached.
+  /// strict budgets kept somebody who could have left instead, gangs that leave whole took what the
+  /// ask needs, or the bound was reached.
   bool unproven() const { return unproven_; }
 
   /// Removals, put-backs and branches have reached `engine.victimStepsMax`, or the plan's bound.
@@ -82,13 +83,17 @@ class VictimSearch {
   void put_back_where_possible(NodeIndex node);
   bool put_back(const VictimUnit& unit, NodeIndex node);
   void remove(const VictimUnit& unit);
-  Candidate candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted);
+  /// Nothing: gangs that leave whole with these victims take from the ask what it needs.
+  std::optional<Candidate> candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted,
+                                        std::int64_t& steps);
+  std::optional<Candidate> counted_candidate(NodeIndex node, const VictimChoice::Evicted& evicted);
   /// Scores of other sets and nodes; null: there is none.
   struct Rivals {
     const ScoreTerms* to_beat = nullptr;
     const ScoreTerms* not_worse_than = nullptr;
   };
-  Candidate scored_set(NodeIndex node, const VictimChoice::Evicted& evicted, const Rivals& rivals);
+  std::optional<Candidate> scored_set(NodeIndex node, const VictimChoice::Evicted& evicted,
+                                      const Rivals& rivals, std::int64_t& steps);
   void follow(Candidate& candidate, const Rivals& rivals);
 
   World& world_;

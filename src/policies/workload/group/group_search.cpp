@@ -521,16 +521,21 @@ std::span<const PodOnNode> GroupSearch::members_on(NodeIndex node) const {
 
 // ---- Step 8 -------------------------------------------------------------------------------------
 
-GroupCandidate GroupSearch::candidate() {
+std::optional<GroupCandidate> GroupSearch::candidate() {
   GroupCandidate found{.domain = &domain_, .places = places_};
   std::vector<VictimUnit> others;
   found.victims = split_victims(list_, evicted_, others);
-  add_fallen_and_spare(
+  const bool works = add_fallen_and_spare(
       {.cluster = world_.cluster(),
        .scratch = fits_.scratch(),
        .rules = manner_.rules,
        .budgets = world_.budgets()},
-      [this] { return members_keep_places(); }, found.victims);
+      [this] {
+        steps_.count(1);
+        return members_keep_places();
+      },
+      found.victims);
+  if (!works) return std::nullopt;
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(world_.budgets(), found.victims, ChargeOrder::most_important_first);
   }

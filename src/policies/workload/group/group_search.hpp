@@ -154,7 +154,7 @@ class GroupSearch {
   std::optional<GroupCandidate> reduced(std::span<const PodOnNode> places,
                                         std::span<const PodIndex> victims, bool fill);
   std::optional<GroupCandidate> finish(bool fill);
-  GroupCandidate candidate();
+  std::optional<GroupCandidate> candidate();
   void note_bound(std::string_view name);
 
   World& world_;
