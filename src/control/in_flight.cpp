@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "control/session_pods.hpp"
 #include "model/normalize.hpp"
 #include "model/selector.hpp"
 
@@ -27,6 +28,10 @@ std::string flight_key(const std::string& namespace_name, const std::string& nam
 std::string flight_key(const std::string& object) {
   const std::size_t space = object.find(' ');
   return space == std::string::npos ? object : object.substr(space + 1);
+}
+
+std::string session_object(const std::string& namespace_name, const std::string& name) {
+  return std::string(session_prefix) + flight_key(namespace_name, name);
 }
 
 /// Kubernetes keeps the times of conditions in whole seconds.
@@ -95,19 +100,16 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
                         cluster.text(cluster.nodes().name[kept]) == action.node;
     if (stands) return;
   }
-  if (kernel || !row || !action.plane.empty()) {
-    const std::string name =
-        kernel ? action.name.substr(0, action.name.find('/')) : std::string(action.name);
+  if (is_about_session(action)) {
+    const std::string name = action.name.substr(0, action.name.find('/'));
     // Who was told to leave and has not left is told so by every plan; nothing new is shown then.
     const auto session = cluster.own<Session>().find({action.namespace_name, name});
     const bool is_session = session != cluster.own<Session>().end() && action.plane.empty() &&
                             session->second.uid == action.uid;
     if (is_session && action.type != ActionType::nominate && shows(action, session->second)) return;
-    Other& other = others_[flight_key(action.namespace_name, name)];
-    other.sent = now;
-    other.actions.push_back(action);
-    return;
+    return send_other(session_object(action.namespace_name, name), action, now);
   }
+  if (!row || !action.plane.empty()) return send_other(std::string(pod_prefix) + key, action, now);
   Effects& effects = pods_[key];
   effects.sent = now;
   effects.awaited = now;
@@ -117,6 +119,12 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
   std::erase_if(effects.actions,
                 [&](const Sent& earlier) { return earlier.action.type == action.type; });
   effects.actions.push_back(std::move(sent));
+}
+
+void InFlight::send_other(const std::string& object, const PlanAction& action, Time now) {
+  Other& other = others_[object];
+  other.sent = now;
+  other.actions.push_back(action);
 }
 
 // ---- Budgets ------------------------------------------------------------------------------------
@@ -131,8 +139,9 @@ DisruptionBudget InFlight::Charged::laid_over() const {
 }
 
 void InFlight::charge(const Sent& sent, const Cluster& cluster, Time now) {
+  if (is_about_session(sent.action) || !sent.action.plane.empty()) return;
   const auto row = cluster.find_pod(sent.action.namespace_name, sent.action.name);
-  if (!row || cluster.pods().flags[*row].kernel || !sent.action.plane.empty()) return;
+  if (!row) return;
   if (cluster.pods().deletion[*row] != no_time) return;  // They know.
   const Pod pod = cluster.pod(*row);
   for (const DisruptionBudget* const budget : cluster.budgets()) {
@@ -313,7 +322,7 @@ bool InFlight::shows(const PlanAction& action, const Session& session) {
 }
 
 void InFlight::seen_session(const Session& session) {
-  const auto found = others_.find(flight_key(session.namespace_name, session.name));
+  const auto found = others_.find(session_object(session.namespace_name, session.name));
   if (found == others_.end()) return;
   std::erase_if(found->second.actions,
                 [&](const PlanAction& action) { return shows(action, session); });
@@ -356,7 +365,7 @@ Change InFlight::seen(Change change) {
     } else if (gone->kind == ObjectKind::queue) {
       if (gone->plane.empty()) queues_.erase(gone->name);
     } else if (gone->kind == ObjectKind::session) {
-      others_.erase(key);
+      others_.erase(session_object(gone->namespace_name, gone->name));
     } else if (gone->kind == ObjectKind::replica_schedule) {
       forget_schedule(*gone);
     } else if (gone->kind == ObjectKind::pod && gone->plane.empty()) {
@@ -409,7 +418,7 @@ std::optional<Change> InFlight::refused(const Receipt& receipt) {
     return std::nullopt;
   }
   if (receipt.object.starts_with(session_prefix)) {
-    others_.erase(key);
+    others_.erase(receipt.object);
     return std::nullopt;
   }
   // A claim, say: a pod that has its name is on its way all the same.

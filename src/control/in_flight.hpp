@@ -82,7 +82,7 @@ class InFlight {
     bool is_late(Time now) const { return awaited + unseen_max <= now; }
   };
 
-  /// Of a session.
+  /// Of a session, or of a pod that is not in the store.
   struct Other {
     Time sent;
     std::vector<PlanAction> actions;
@@ -147,9 +147,10 @@ class InFlight {
   void seen_session(const Session& session);
   static void lay(const Effects& effects, Pod& pod);
   void add(Sent sent, const Cluster& cluster, Time now);
+  void send_other(const std::string& object, const PlanAction& action, Time now);
 
   std::unordered_map<std::string, Effects> pods_;  ///< By "namespace/name".
-  std::unordered_map<std::string, Other> others_;  ///< By "namespace/name".
+  std::unordered_map<std::string, Other> others_;  ///< By kind, too: "Session team/train".
   std::map<std::string, StatusSent> schedules_;    ///< By "namespace/name".
   std::map<ScaleName, ScaleSent> scales_;
   std::map<std::string, Charged> budgets_;   ///< By "namespace/name".

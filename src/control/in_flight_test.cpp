@@ -187,7 +187,6 @@ TEST_F(InFlightTest, ABindThatNobodyRefusedIsNotForgottenSoon) {
   EXPECT_TRUE(flight.empty());
 }
 
-/// One budget that governs the pod.
 /// A claim or a session may have the name of a pod; before, its refusal took the pod's bind along,
 /// and the pod's room was given away twice.
 TEST_F(InFlightTest, ARefusalIsAboutTheObjectOfThatKind) {
@@ -201,6 +200,7 @@ TEST_F(InFlightTest, ARefusalIsAboutTheObjectOfThatKind) {
   EXPECT_FALSE(flight.has_pod("default", "a"));
 }
 
+/// One budget that governs the pod.
 class InFlightBudgets : public InFlightTest {
  protected:
   InFlightBudgets() {
@@ -313,6 +313,30 @@ TEST_F(InFlightTest, ANoticeHoldsTheCycleUntilTheSessionLeavesAndIsNotAwaitedTwi
   cluster.apply(session);
   flight.sent({.actions = {notice}}, cluster, Time{200});
   EXPECT_FALSE(flight.empty());
+}
+
+/// Before, the pod counted as leaving, its room as free soon, and its budget as used up.
+TEST_F(InFlightBudgets, ASessionThatLeavesIsNoPodOfItsName) {
+  InFlight other;
+  Session session{.namespace_name = "default", .name = "a", .uid = "S"};
+  session.status.phase = SessionPhase::running;
+  session.kernels.push_back({.name = "main", .node = "n1"});
+  cluster.apply(session);
+  PlanAction notice = action(ActionType::evict);
+  notice.uid = "S";
+  notice.ask = "Session default/urgent";
+  other.sent({.id = "p", .actions = {notice}}, cluster, Time{0});
+  EXPECT_FALSE(other.has_pod("default", "a"));
+  EXPECT_TRUE(other.unseen(cluster, Time{1}).empty());
+  EXPECT_EQ(other.hold_until(Time{1}), Time{10'000});
+  // The pod is another one.
+  EXPECT_EQ(std::get<Pod>(other.seen(pod("n1"))).deletion, std::nullopt);
+  other.seen(Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = "a"});
+  other.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+  EXPECT_FALSE(other.empty());
+  session.status.ends_at = Time{5'000};
+  other.seen(session);
+  EXPECT_TRUE(other.empty());
 }
 
 TEST_F(InFlightTest, SchedulesWaitUntilEveryCommitIsSeen) {

@@ -31,6 +31,15 @@ bool is_of_session(const Pod& pod) {
   });
 }
 
+bool is_about_session(const PlanAction& action) {
+  const bool is_kernel = action.name.find('/') != std::string::npos;
+  const bool is_own_type = action.type == ActionType::requeue ||
+                           action.type == ActionType::suspend || action.type == ActionType::resume;
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
+}
+
 std::vector<Change> SessionPods::show(std::vector<Change> changes) {
   const auto concerns = [this](const Change& change) {
     if (std::holds_alternative<Session>(change)) return true;

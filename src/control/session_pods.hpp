@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "model/objects.hpp"
+#include "model/plan.hpp"
 
 namespace makeway {
 
@@ -27,6 +28,8 @@ std::string kernel_pod_name(std::string_view session, std::string_view kernel,
                             std::int64_t preemptions);
 /// Whether its controller is a Session.
 bool is_of_session(const Pod& pod);
+/// Whether it is about a session, or a kernel of one: a pod may have the same name.
+bool is_about_session(const PlanAction& action);
 
 class SessionPods {
  public:

@@ -95,9 +95,10 @@ ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked
       is_renewed = true;
       continue;
     }
-    // Who has never said a word is not asked five times: somebody waits.
     const bool is_silent = error.failure == Failure::timeout && !http_.date();
-    if (is_silent || !is_transient(error.failure) || attempt >= limits_.attempts_max) {
+    const int most = is_silent ? std::min(limits_.silent_attempts_max, limits_.attempts_max)
+                               : limits_.attempts_max;
+    if (!is_transient(error.failure) || attempt >= most) {
       return std::unexpected(std::move(error));
     }
     pause_(pause_before(attempt, error.retry_after));

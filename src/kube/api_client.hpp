@@ -2,8 +2,8 @@
 //
 // Rules:
 //  1. What is only read is asked again after 429 (when the server says), 5xx, a broken connection
-//     or no answer in time; a few times, after pauses that double and vary. 401 asks once more with
-//     new credentials.
+//     or no answer in time; a few times, after pauses that double and vary, and as a rule once
+//     where the server has never said a word. 401 asks once more with new credentials.
 //  2. Lists come in pages, of one version of the world. A page that is too late (410) begins the
 //     list anew: pages of two versions are never mixed.
 //  3. A server that lies (broken JSON, pages without end, another kind) costs an error.
@@ -28,6 +28,9 @@ namespace makeway::kube {
 
 struct ApiLimits {
   int attempts_max = 5;  ///< Of one request.
+  /// Of these, as long as the server has never said a word: somebody waits at a terminal. Whoever
+  /// may lead already asks on: a new connection that hears nothing is no dead server.
+  int silent_attempts_max = 1;
   Duration pause_first{250};
   Duration pause_max{10'000};
   Duration request_max{60'000};

@@ -202,6 +202,20 @@ TEST(ApiClient, WhoHasNeverAnsweredIsAskedOnce) {
   EXPECT_TRUE(live.pauses.empty());
 }
 
+/// A leader asks on: a new connection that hears nothing is no dead server.
+TEST(ApiClient, WhoMayLeadAsksASilentServerAsOftenAsItSays) {
+  LiveServer live;
+  const SilentListener silent;
+  kube::KubeTarget target = live.target();
+  target.cluster.server = silent.url();
+  live.limits.request_max = Duration{60};
+  live.limits.silent_attempts_max = 3;
+  const auto served = live.connect(target)->api().discover();
+  ASSERT_FALSE(served.has_value());
+  EXPECT_EQ(served.error().failure, Failure::timeout);
+  EXPECT_EQ(live.pauses.size(), 2U);
+}
+
 /// Whoever may be stopped need not wait for a server that is silent.
 TEST(ApiClient, WhatIsGivenUpEnds) {
   LiveServer live;

@@ -501,7 +501,7 @@ class SessionKeeper::PlanBuilder {
       if (has_wishes) refuse(key, reason, {}, again_at);
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
-      if (again_at && *again_at > now_ + soon) say(key, waiting_word(ask, reason));
+      if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
       blocked_[text] = {.why = std::move(reason), .until = again_at};
       return;
     }
@@ -510,9 +510,13 @@ class SessionKeeper::PlanBuilder {
     if (ask.session && ask.session->runs_on) return;
     if (ask.outcome == Outcome::fits && !places.empty()) return start(key, entry, places);
     Session next = nominate_session(entry.object, places);
-    ConditionWish word = waiting_word(ask, {});
+    ConditionWish word = waiting(ask, {});
     if (is_same_status(next, entry.object)) return say(key, std::move(word));
     relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word))};
+  }
+
+  ConditionWish waiting(const PlanAsk& ask, std::string_view brake) const {
+    return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 
   /// Rule 7, by itself. Who was never written about shows no phase yet.
@@ -594,7 +598,7 @@ class SessionKeeper::PlanBuilder {
     if (!reason.empty()) return refuse(key, std::move(reason), action.ask);
     Entry& entry = keeper_.sessions_.at(key);
     const Session before = entry.object;
-    Session next = notice_session(before, {.by = action.ask,
+    Session next = notice_session(before, {.by = cause_told_in(key.first, action.ask),
                                            .fate = victim->fate,
                                            .now = plan_.now,
                                            .ends_at = victim->ends_at,
@@ -639,6 +643,14 @@ class SessionKeeper::PlanBuilder {
         .reason = "Preempted",
         .action = "Preempting",
         .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, pod.object.node)};
+  }
+
+  /// Rule 8.
+  std::string cause_told_in(const std::string& namespace_name, const std::string& ask) const {
+    const CauseOf cause = cause_of(ask);
+    const bool is_own = cause.name.starts_with(namespace_name + "/");
+    if (is_own || keeper_.rules_.names_causes) return ask;
+    return fmt::format("{} {}", cause.kind, cause.uid.empty() ? "of another namespace" : cause.uid);
   }
 
   CauseOf cause_of(const std::string& ask) const {

@@ -15,6 +15,8 @@
 //  6. A pod of an earlier start that came late is deleted.
 //  7. Whoever has no place says why in a condition (makeway.dev/Scheduled); it goes along with a
 //     status that is written anyway, or by itself when there is time.
+//  8. What a session says of sessions of other namespaces has no names, unless `names_causes`: its
+//     owner reads it. Who made it leave is then known by kind and uid.
 //
 // Pure: what was seen and plans in, jobs out (write_jobs.hpp). Not thread-safe.
 #pragma once

@@ -457,6 +457,38 @@ TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
   EXPECT_EQ(word_of(started.jobs[0]), "True Scheduled: ");
 }
 
+// SPEC section 8: names may belong to another tenant.
+TEST_F(SessionKeeperTest, ItsOwnerReadsNoNamesOfOtherNamespaces) {
+  const Session low = running(kept_session("low", {"a"}));
+  Session high = kept_session("high", {"a"});
+  high.namespace_name = "other";
+  Plan plan = preempt_plan(high, low, {});
+  plan.actions[0].ask = "Session other/high";
+  PlanAsk waits{.kind = AskKind::session,
+                .namespace_name = "team",
+                .name = "train",
+                .outcome = Outcome::waits};
+  waits.reason = "fits once other/big/main has left";
+  waits.waits_for = {{.namespace_name = "other", .name = "big/main"}};
+  waits.session.emplace();
+  plan.asks.push_back(waits);
+  for (const bool names_causes : {false, true}) {
+    keeper = SessionKeeper({.scheduler = "makeway", .names_causes = names_causes});
+    show(low);
+    show(high);
+    show(kept_session("train", {"a"}));
+    const PlanJobs made = jobs(plan);
+    ASSERT_EQ(made.jobs.size(), 3U);
+    EXPECT_EQ(word_of(made.jobs[1]),
+              names_causes
+                  ? "False WaitsForRoom: fits once other/big/main has left"
+                  : "False WaitsForRoom: fits once a kernel of another namespace has left");
+    const std::string by = names_causes ? "Session other/high" : "Session uid-high";
+    EXPECT_NE(status_of(made.jobs[2]).find("\"preemptedBy\":\"" + by + "\""), std::string::npos)
+        << status_of(made.jobs[2]);
+  }
+}
+
 TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
   const Session low = running(kept_session("low", {"a"}));
   const Session high = kept_session("high", {"a"});

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "kube/tenant_text.hpp"
+
 namespace makeway::kube {
 namespace {
 
@@ -29,10 +31,11 @@ std::string then_text(const Session& session) {
 
 ConditionWish started_word() { return session_word(true, "Scheduled", {}); }
 
-ConditionWish waiting_word(const PlanAsk& ask, std::string_view brake) {
+ConditionWish waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes) {
   const bool has_room = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
   std::string message = ask.reason;
   if (!brake.empty()) message += fmt::format(" ({})", brake);
+  if (!names_causes) message = tenant_text(message, ask.namespace_name, ask.waits_for);
   return session_word(false, has_room ? "WaitsForRoom" : "Unschedulable", message);
 }
 

@@ -48,7 +48,11 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
     if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
       BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
       booked.bound = claim->bound;
+      booked.volume = claim->volume;
       booked.selected_node = claim->selected_node;
+    }
+    if (const auto* const volume = std::get_if<PersistentVolume>(&change)) {
+      volumes_.insert(volume->name);
     }
     if (const auto* const group = std::get_if<PodGroup>(&change)) {
       const std::string key = book_key(group->namespace_name, group->name);
@@ -104,6 +108,7 @@ void SightBook::take_pod(const Pod& pod) {
 void SightBook::forget(const Removal& gone) {
   const std::string key = book_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
+  if (gone.kind == ObjectKind::persistent_volume) volumes_.erase(gone.name);
   if (gone.kind == ObjectKind::queue) queues_.erase(gone.name);
   if (gone.kind == ObjectKind::replica_schedule) schedules_.erase(key);
   if (gone.kind == ObjectKind::pod_group) {

@@ -27,6 +27,7 @@ struct BookedSight {
 struct BookedClaim {
   ObjectSight object;
   bool bound = false;
+  std::string volume;         ///< Of a bound one.
   std::string selected_node;  ///< Where its volume is being made; empty: nowhere yet.
 };
 
@@ -56,6 +57,11 @@ class SightBook {
   const std::vector<std::string>& claims_of(std::string_view namespace_name,
                                             std::string_view name) const;
   const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
+  /// Whether it is bound to a volume that was shown. Claims and volumes come by two watches, and
+  /// where a volume can be used is known from the volume alone.
+  bool has_volume(const BookedClaim& claim) const {
+    return claim.bound && volumes_.contains(claim.volume);
+  }
   /// Pods with a nomination or a reservation of ours, by namespace and name.
   std::vector<const BookedSight*> promised() const;
   /// The one of these that is called "namespace/name"; null: it is none of them.
@@ -77,6 +83,7 @@ class SightBook {
   std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
+  std::set<std::string, std::less<>> volumes_;                               ///< By name.
   std::map<std::string, NodeState, std::less<>> nodes_;
   std::set<std::string, std::less<>> promised_;
   std::set<std::string, std::less<>> awaiting_;

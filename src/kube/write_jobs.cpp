@@ -8,7 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "control/session_pods.hpp"
 #include "kube/replica_jobs.hpp"
+#include "kube/tenant_text.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -214,10 +216,17 @@ class JobBuilder {
     const auto found = unscheduled_.find(object);
     if (found != unscheduled_.end()) {
       told_.insert(object);
-      return found->second->message;
+      return owners_text(object, found->second->message);
     }
     if (!or_of_ask || !ask_of_pod_.contains(object)) return {};
-    return asks_[ask_of_pod_[object]].ask->reason;
+    return owners_text(object, asks_[ask_of_pod_[object]].ask->reason);
+  }
+
+  /// Of "Pod default/web", as its owner may read it.
+  std::string owners_text(std::string_view object, const std::string& text) const {
+    if (rules_.names_causes) return text;
+    const std::size_t space = object.find(' ') + 1;
+    return tenant_text(text, object.substr(space, object.find('/') - space));
   }
 
   static void add_failed_event(WriteJob& job) {
@@ -278,7 +287,7 @@ class JobBuilder {
     const auto& claims = book_.claims_of(action.namespace_name, action.name);
     return std::ranges::any_of(claims, [&](const std::string& name) {
       const BookedClaim* const claim = book_.claim(action.namespace_name, name);
-      return claim == nullptr || !claim->bound;
+      return claim == nullptr || !book_.has_volume(*claim);
     });
   }
 
@@ -296,8 +305,9 @@ class JobBuilder {
     for (const std::string& name : book_.claims_of(action.namespace_name, action.name)) {
       const BookedClaim* const claim = book_.claim(action.namespace_name, name);
       if (claim == nullptr) return refuse(action, fmt::format("claim {} does not exist", name));
-      if (claim->bound) continue;
+      if (book_.has_volume(*claim)) continue;
       waits_for = waits_for.empty() ? name : fmt::format("{}, {}", waits_for, name);
+      if (claim->bound) continue;  // It is made, and not shown yet.
       if (claim->selected_node.empty()) unselected.push_back(name);
       if (claim->selected_node.empty() || claim->selected_node == action.node) continue;
       return refuse(action, fmt::format("the volume of claim {} is being made on {}", name,
@@ -519,6 +529,8 @@ class JobBuilder {
     if (braked != braked_.end()) {
       patch.conditions.back().message += fmt::format(" ({})", braked->second.why);
     }
+    std::string& message = patch.conditions.back().message;
+    message = owners_text(status.object, message);
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,
@@ -578,15 +590,6 @@ class JobBuilder {
 };
 
 }  // namespace
-
-bool is_about_session(const PlanAction& action) {
-  const bool is_kernel = action.name.find('/') != std::string::npos;
-  const bool is_own_type = action.type == ActionType::requeue ||
-                           action.type == ActionType::suspend || action.type == ActionType::resume;
-  // Of pods it says where they run; of a session whose grace time is over it does not.
-  const bool ends = action.type == ActionType::evict && action.node.empty();
-  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
-}
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
                  const PlaneBooks& planes) {

@@ -10,9 +10,12 @@
 //     waits without a reservation its condition `makeway.dev/Reserved`.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
 //  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
-//     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang
-//     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
+//     gets the node, and the bind is refused until a later plan finds the claim bound and its
+//     volume there. In a gang all wait for the slowest volume. After `volume_wait_max` the room is
+//     not held any more.
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
+//     No condition or event names objects of other namespaces (tenant_text.hpp), unless
+//     `names_causes`.
 //  9. The statuses of queues that a plan changes are on the server before anybody leaves for a
 //     queue; where one of them is refused, nobody does. Nothing else relies on them.
 // 10. Actions on objects that are gone, or that this version does not carry out, are refused.
@@ -97,9 +100,6 @@ struct JobRules {
 
 /// As long as kube-scheduler waits for a volume.
 inline constexpr Duration volume_wait_max{600'000};
-
-/// Whether it is about a session, or a kernel of one.
-bool is_about_session(const PlanAction& action);
 
 /// Without `planes` nothing is asked of any.
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,

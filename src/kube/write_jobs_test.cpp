@@ -81,6 +81,33 @@ TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
   }
 }
 
+// SPEC section 8: names may belong to another tenant. Events say what conditions do.
+TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
+  see(job_sight("urgent"));
+  Plan plan{.id = "0123"};
+  plan.asks = {pod_ask("urgent", Outcome::waits, "n1")};
+  plan.status = {{.object = "Pod a/urgent",
+                  .condition = "PodScheduled",
+                  .value = false,
+                  .reason = "Unschedulable",
+                  .message = "waits; p is no longer nominated to n2, where Pod b/web goes"}};
+  for (const bool is_nominated : {true, false}) {
+    if (is_nominated) plan.actions = {job_action(ActionType::nominate, "urgent", "n1")};
+    if (!is_nominated) plan.actions.clear();
+    for (const bool names_causes : {true, false}) {
+      rules.names_causes = names_causes;
+      const PlanJobs made = jobs(plan);
+      ASSERT_EQ(made.jobs.size(), 1U);
+      ASSERT_TRUE(made.jobs[0].event.has_value());
+      const std::string told = names_causes ? plan.status[0].message
+                                            : "waits; p is no longer nominated to n2, where a pod "
+                                              "of another namespace goes";
+      EXPECT_EQ(made.jobs[0].steps[0].patch.conditions[0].message, told);
+      EXPECT_EQ(made.jobs[0].event->note, told);
+    }
+  }
+}
+
 TEST_F(WriteJobsTest, StrictBudgetsUseTheEvictionApi) {
   see(job_sight("urgent"));
   see(job_sight("low-1", "n1"));
@@ -386,8 +413,11 @@ class VolumeJobsTest : public WriteJobsTest {
     plan.actions = {job_action(ActionType::bind, "db", "n1")};
   }
   void claim(bool bound, std::string node) {
-    const PersistentVolumeClaim object{
-        .namespace_name = "a", .name = "data", .selected_node = std::move(node), .bound = bound};
+    const PersistentVolumeClaim object{.namespace_name = "a",
+                                       .name = "data",
+                                       .volume = bound ? "pv-1" : "",
+                                       .selected_node = std::move(node),
+                                       .bound = bound};
     ObjectSight sight = job_sight("data");
     sight.kind = ObjectKind::persistent_volume_claim;
     book.take({object}, {sight}, 0);
@@ -409,8 +439,26 @@ TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
   EXPECT_EQ(made.jobs[2].waits_because, "it waits until a volume for data is made on n1");
 }
 
+/// Before, the pod was bound by what the claim's watch had told, while the loop decided without the
+/// volume, and so without knowing where it can be used.
+TEST_F(VolumeJobsTest, ABoundClaimWaitsUntilItsVolumeIsShown) {
+  for (const char* const node : {"n1", ""}) {
+    claim(true, node);
+    const PlanJobs made = jobs(plan);
+    ASSERT_EQ(made.jobs.size(), 2U) << "no claim is touched";
+    EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "n1");
+    EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::await);
+    EXPECT_EQ(made.jobs[1].waits_because, "it waits until a volume for data is made on n1");
+  }
+  book.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
+  ASSERT_EQ(jobs(plan).jobs.size(), 1U);
+  book.take({Removal{.kind = ObjectKind::persistent_volume, .name = "pv-1"}}, {}, 0);
+  EXPECT_EQ(jobs(plan).jobs.size(), 2U);
+}
+
 TEST_F(VolumeJobsTest, ABoundClaimIsNoHindrance) {
   claim(true, "n1");
+  book.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 1U);
   EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::bind);

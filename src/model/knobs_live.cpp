@@ -10,8 +10,9 @@ constexpr auto live = &Configuration::live;
 constexpr std::array live_rows = {
     plain<live, &Live::cause_names>(
         {"live.causeNames", "8",
-         "The condition and the event on a victim name whoever it leaves for. Otherwise only kind "
-         "and uid: the name may belong to another tenant."}),
+         "Conditions, events and statuses name objects of other namespaces. Otherwise a victim is "
+         "told only kind and uid of whoever it leaves for, and an ask only that somebody is in its "
+         "way: the names may belong to another tenant."}),
     of_ask(integer<live, &Live::max_evictions_per_minute>(
         {"live.maxEvictionsPerMinute", "8",
          "So many pods are evicted in a minute at most, for each profile and in each namespace. "

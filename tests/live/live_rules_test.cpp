@@ -312,6 +312,7 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
                         R"("volumeName":"pv-1",)"));
   idle(*stack, 10);
   EXPECT_EQ(node_of("later"), "");
+  EXPECT_EQ(node_of("db"), "") << "where the volume can be used is not known yet";
   live.server.put(
       R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv-1"},"spec":{)"
       R"("storageClassName":"fast","claimRef":{"namespace":"a","name":"data","uid":"uid-data"}},)"

@@ -89,6 +89,17 @@ Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironm
   return !embedded.empty() || !has_live_cluster(environment);
 }
 
+std::string told_without_cluster(const Arguments& arguments) {
+  if (!first_given(arguments, embedded_only).empty()) return {};
+  const std::string journal(arguments.text("journal"));
+  return fmt::format(
+      "no Kubernetes cluster was found (KUBECONFIG is not set, there is no ~/.kube/config, and "
+      "this "
+      "is no pod), so a made-up one is scheduled{}; name yours with --kubeconfig FILE, or say "
+      "--embedded",
+      journal.empty() ? "" : fmt::format(" and recorded in {}", shorten(journal)));
+}
+
 Result<GenerateOptions> embedded_load(std::string_view text) {
   std::string list(text);
   for (const auto& [name, value] : standard_load) {

@@ -6,7 +6,8 @@
 //  2. Without any of them it is the live cluster that is there for kubectl, too (KUBECONFIG,
 //     ~/.kube/config, the pod's own), also where it cannot be reached: whoever has a cluster is
 //     never shown another one in its place.
-//  3. Only where there is none at all is it the embedded one.
+//  3. Only where there is none at all is it the embedded one, and that is told: somebody may have
+//     meant a cluster, and would take the journal of a made-up one for its own.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,9 @@ struct EmbeddedWish {
 
 /// Rules 1 to 3. An error is one of usage.
 Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironment& environment);
+
+/// Rule 3, in a line; empty: a flag asks for the embedded cluster.
+std::string told_without_cluster(const Arguments& arguments);
 
 /// An error is one of usage.
 Result<EmbeddedWish> read_embedded_wish(const Arguments& arguments);

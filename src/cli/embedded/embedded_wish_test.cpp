@@ -59,6 +59,22 @@ TEST(WantsEmbedded, NeverBoth) {
             "out");
 }
 
+/// Before, a run whose kubeconfig was forgotten recorded a made-up cluster, and did not say so.
+TEST(WantsEmbedded, WhoDidNotAskForItIsTold) {
+  const auto told = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    return told_without_cluster(parse(words)->arguments);
+  };
+  EXPECT_EQ(told({"--embedded", "--journal", "x"}), "");
+  EXPECT_EQ(told({"--seed", "1"}), "");
+  EXPECT_EQ(told({}),
+            "no Kubernetes cluster was found (KUBECONFIG is not set, there is no ~/.kube/config, "
+            "and this is no pod), so a made-up one is scheduled; name yours with --kubeconfig "
+            "FILE, or say --embedded");
+  EXPECT_NE(told({"--journal", "run.journal"}).find("scheduled and recorded in run.journal; name"),
+            std::string::npos);
+}
+
 TEST(EmbeddedLoad, WhatIsNotSaidIsAsUsual) {
   const auto usual = embedded_load("");
   ASSERT_TRUE(usual);

@@ -3,22 +3,39 @@
 #include <chrono>
 #include <utility>
 
+#include "base/check.hpp"
 #include "kube/http_client.hpp"
 
 namespace makeway::cli {
+namespace {
 
-PlaneQuestion::PlaneQuestion(kube::Connection& connection) : connection_(connection) {
+std::chrono::milliseconds time_until(Time end) {
+  return std::chrono::milliseconds((end - kube::monotonic_now()).ms);
+}
+
+}  // namespace
+
+PlaneQuestion::PlaneQuestion(std::unique_ptr<kube::Connection> connection)
+    : connection_(std::move(connection)) {
+  CHECK(connection_->api().limits().attempts_max == 1);
   thread_ = std::thread([this] { run(); });
 }
 
 PlaneQuestion::~PlaneQuestion() {
-  connection_.http().give_up();
+  give_up();
   thread_.join();
+}
+
+void PlaneQuestion::give_up() { connection_->http().give_up(); }
+
+bool PlaneQuestion::was_heard() {
+  const std::scoped_lock lock(mutex_);
+  return is_heard_;
 }
 
 void PlaneQuestion::run() {
   Answer answer;
-  const auto served = connection_.api().discover();
+  const auto served = connection_->api().discover();
   // Who may not ask what is served may still scale.
   const bool is_there = served || served.error().failure == kube::Failure::forbidden;
   {
@@ -27,7 +44,7 @@ void PlaneQuestion::run() {
   }
   changed_.notify_all();
   if (is_there) {
-    answer.missing = kube::missing_rights(connection_.api(), kube::plane_rights());
+    answer.missing = kube::missing_rights(connection_->api(), kube::plane_rights());
   } else {
     answer.error = served.error();
   }
@@ -38,12 +55,12 @@ void PlaneQuestion::run() {
   changed_.notify_all();
 }
 
-std::optional<PlaneQuestion::Answer> PlaneQuestion::await(Time until) {
-  constexpr std::chrono::seconds more_time{10};
+std::optional<PlaneQuestion::Answer> PlaneQuestion::await(Time heard, Time whole) {
   std::unique_lock lock(mutex_);
-  const std::chrono::milliseconds wait((until - kube::monotonic_now()).ms);
-  if (!changed_.wait_for(lock, wait, [this] { return is_heard_; })) return std::nullopt;
-  changed_.wait_for(lock, more_time, [this] { return answer_.has_value(); });
+  if (!changed_.wait_for(lock, time_until(heard), [this] { return is_heard_; })) {
+    return std::nullopt;
+  }
+  changed_.wait_for(lock, time_until(whole), [this] { return answer_.has_value(); });
   return answer_;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -15,24 +16,28 @@ namespace makeway::cli {
 
 class PlaneQuestion {
  public:
-  /// Nobody else uses the connection until the question is gone, and nobody can ask on it then.
-  explicit PlaneQuestion(kube::Connection& connection);
+  /// The connection makes no second attempt: its pause could not be cut short.
+  explicit PlaneQuestion(std::unique_ptr<kube::Connection> connection);
   PlaneQuestion(const PlaneQuestion&) = delete;
   PlaneQuestion& operator=(const PlaneQuestion&) = delete;
-  /// Gives up what is not answered.
+  /// Gives up what is not answered, and waits until that is heard.
   ~PlaneQuestion();
 
   struct Answer {
     std::optional<kube::ApiError> error;  ///< Why nothing could be asked.
     std::vector<kube::Right> missing;
   };
-  /// None: there was no answer at all until then. Whoever has begun to answer gets more time.
-  std::optional<Answer> await(Time until);
+  /// None: the server was not heard until `heard`, or the answer is not complete at `whole`.
+  std::optional<Answer> await(Time heard, Time whole);
+  /// It has begun to answer, or there is none to be had.
+  bool was_heard();
+  /// Of several, the first does not keep the others waiting: call it for all before they are gone.
+  void give_up();
 
  private:
   void run();
 
-  kube::Connection& connection_;
+  std::unique_ptr<kube::Connection> connection_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_heard_ = false;  ///< The server, or why there is none.

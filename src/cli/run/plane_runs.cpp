@@ -10,8 +10,6 @@
 namespace makeway::cli {
 namespace {
 
-constexpr Duration answer_max{3'000};  ///< So long the beginning waits for planes.
-
 std::vector<std::string> names_of(const std::vector<PlaneParts>& planes) {
   std::vector<std::string> names;
   names.reserve(planes.size());
@@ -19,11 +17,18 @@ std::vector<std::string> names_of(const std::vector<PlaneParts>& planes) {
   return names;
 }
 
+kube::ConnectionTools asked_once() {
+  kube::ConnectionTools tools = kube::real_connection_tools();
+  tools.limits.attempts_max = 1;
+  return tools;
+}
+
 }  // namespace
 
 PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration,
-                     RunLog& log)
+                     RunLog& log, PlanePatience patience)
     : log_(log),
+      patience_(patience),
       view_(names_of(planes), configuration.trust.deployment_labels != TrustSelected::everyone) {
   for (PlaneParts& each : planes) {
     planes_.push_back(
@@ -51,24 +56,28 @@ bool PlaneRuns::may_begin(bool writes) {
   std::vector<std::unique_ptr<PlaneQuestion>> questions;
   questions.reserve(planes_.size());
   for (const Plane& plane : planes_) {
-    questions.push_back(std::make_unique<PlaneQuestion>(*plane.connection));
+    auto connection = connect(plane, asked_once());
+    if (connection == nullptr) return false;
+    questions.push_back(std::make_unique<PlaneQuestion>(std::move(connection)));
   }
-  const Time until = kube::monotonic_now() + answer_max;
+  const Time begun = kube::monotonic_now();
   bool may = true;
   for (std::size_t at = 0; at < planes_.size(); ++at) {
-    may = may_write(planes_[at], questions[at]->await(until)) && may;
+    may = may_write(planes_[at], *questions[at], begun) && may;
   }
+  for (const auto& question : questions) question->give_up();
   return may;
 }
 
 /// What nobody knows is no reason to wait.
-bool PlaneRuns::may_write(Plane& plane, const std::optional<PlaneQuestion::Answer>& answer) {
+bool PlaneRuns::may_write(Plane& plane, PlaneQuestion& question, Time begun) {
+  const auto answer = question.await(begun + patience_.heard, begun + patience_.whole);
   if (!answer || answer->error) {
     const Problem silent{
         .object = plane.connection->http().settings().server,
         .message = fmt::format("no answer within {}; the run begins without this plane, and asks "
                                "until it answers",
-                               to_text(answer_max)),
+                               to_text(question.was_heard() ? patience_.whole : patience_.heard)),
         .remedy = "is the API server running; is `server` right?"};
     tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name,
                        answer ? answer->error->problem : silent);
@@ -98,8 +107,8 @@ std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane,
 }
 
 bool PlaneRuns::begin() {
-  kube::ConnectionTools tools = kube::real_connection_tools();
-  tools.limits.attempts_max = 1;  // The feed makes the pauses, and hears a stop meanwhile.
+  // The feed makes the pauses, and hears a stop meanwhile.
+  const kube::ConnectionTools tools = asked_once();
   for (Plane& plane : planes_) {
     auto connection = connect(plane, tools);
     if (connection == nullptr) return false;

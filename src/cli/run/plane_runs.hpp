@@ -3,7 +3,8 @@
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
 //     run from beginning. One that cannot be reached does not, and nobody waits for it: it is asked
-//     until it answers, and counts as unreachable until then.
+//     until it answers, and counts as unreachable until then. All planes are asked at the same
+//     time, so that several of them cost no more than one.
 //  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
 #pragma once
 
@@ -27,9 +28,16 @@ struct PlaneParts {
   std::unique_ptr<kube::Connection> connection;
 };
 
+/// How long a beginning waits for all planes together.
+struct PlanePatience {
+  Duration heard{3'000};   ///< Until each has said what it serves.
+  Duration whole{10'000};  ///< And what we may do there.
+};
+
 class PlaneRuns {
  public:
-  PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration, RunLog& log);
+  PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration, RunLog& log,
+            PlanePatience patience = {});
 
   /// Rule 1.
   bool may_begin(bool writes);
@@ -53,13 +61,14 @@ class PlaneRuns {
   };
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);
-  bool may_write(Plane& plane, const std::optional<PlaneQuestion::Answer>& answer);
+  bool may_write(Plane& plane, PlaneQuestion& question, Time begun);
   void tell_missing(Plane& plane);
   void tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
                           const Problem& problem);
 
   std::vector<Plane> planes_;
   RunLog& log_;
+  PlanePatience patience_;
   PlaneView view_;
   OwnFindings notes_told_;
 };

@@ -95,7 +95,12 @@ std::vector<PlaneParts> open_planes(const RunWish& wish, const kube::KubeTarget&
 ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Result<bool> embedded = wants_embedded(arguments, terminal.kube);
   if (!embedded) return usage_error(embedded.error().message, terminal);
-  if (*embedded) return run_embedded(arguments, terminal);
+  if (*embedded) {
+    if (const std::string told = told_without_cluster(arguments); !told.empty()) {
+      terminal.error.write(fmt::format("warning: {}\n", told));
+    }
+    return run_embedded(arguments, terminal);
+  }
   Result<RunWish> wish = read_run_wish(arguments);
   if (!wish) return usage_error(wish.error().message, terminal);
   const bool is_shadow = !wish->shadow.empty();

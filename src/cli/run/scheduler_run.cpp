@@ -171,8 +171,9 @@ class SchedulerRun {
   }
 
   std::unique_ptr<kube::Connection> connect() {
-    auto opened =
-        kube::Connection::open(parts_.connection->target(), kube::real_connection_tools());
+    kube::ConnectionTools tools = kube::real_connection_tools();
+    tools.limits.silent_attempts_max = tools.limits.attempts_max;  // We may lead already.
+    auto opened = kube::Connection::open(parts_.connection->target(), tools);
     if (opened) return std::move(*opened);
     for (const Problem& problem : opened.error()) tell_problem("no-connection", problem);
     return nullptr;
@@ -242,21 +243,12 @@ class SchedulerRun {
 
   // ---- The run itself ----
 
-  static bool is_silent(const kube::ApiResult<std::vector<kube::ServedResource>>& served) {
-    return !served && served.error().failure == kube::Failure::timeout;
-  }
-
   /// Asks anew what is served: that may have changed while we stood by, and the answer tells the
   /// server's time, without which the first decision would be made by the clock of this machine.
   std::unique_ptr<kube::LiveFeed> make_feed() {
     auto connection = connect();
     if (connection == nullptr) return nullptr;
-    auto served = connection->api().discover();
-    // A new connection that hears nothing is no dead server: we may lead already.
-    constexpr int asked_max = 5;
-    for (int asked = 1; asked < asked_max && is_silent(served); ++asked) {
-      served = connection->api().discover();
-    }
+    const auto served = connection->api().discover();
     if (!served) {
       tell_problem("not-seen", served.error().problem);
       return nullptr;

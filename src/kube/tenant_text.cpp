@@ -1,0 +1,70 @@
+#include "kube/tenant_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace makeway::kube {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> told_kinds = {
+    {{"Pod", "a pod"},
+     {"PodGroup", "a pod group"},
+     {"Session", "a session"},
+     {"Deployment", "a deployment"},
+     {"ReplicaSchedule", "a replica schedule"}}};
+constexpr std::string_view namespace_word = "namespace";
+
+/// What stands for a name of somebody else, and for the word before it; empty: it may be told.
+std::string told_instead(std::string_view before, std::string_view name,
+                         std::string_view namespace_name, const std::vector<PodPlacement>& named) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) {
+    const bool is_other = before == namespace_word && !name.empty() && name != namespace_name;
+    return is_other ? "another namespace" : "";
+  }
+  if (name.substr(0, slash) == namespace_name) return {};
+  const auto* const kind =
+      std::ranges::find(told_kinds, before, [](const auto& each) { return each.first; });
+  if (kind != told_kinds.end()) return fmt::format("{} of another namespace", kind->second);
+  const bool is_named = std::ranges::any_of(named, [&](const PodPlacement& pod) {
+    return fmt::format("{}/{}", pod.namespace_name, pod.name) == name;
+  });
+  if (!is_named) return {};
+  const bool is_kernel = name.find('/', slash + 1) != std::string_view::npos;
+  return fmt::format("{}{}{} of another namespace", before, before.empty() ? "" : " ",
+                     is_kernel ? "a kernel" : "a pod");
+}
+
+}  // namespace
+
+std::string tenant_text(std::string_view text, std::string_view namespace_name,
+                        const std::vector<PodPlacement>& named) {
+  std::string told;
+  std::size_t last = 0;  // Where the word before begins.
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    const std::string_view name = word.substr(0, word.find_last_not_of(",;:.()") + 1);
+    const std::string_view before =
+        last == told.size() ? std::string_view{} : std::string_view(told).substr(last);
+    const std::string instead = told_instead(before, name, namespace_name, named);
+    if (!instead.empty()) {
+      told.resize(last);
+      if (before.empty() && at > 0) told += ' ';
+      told += instead;
+      told += word.substr(name.size());
+      last = told.size();
+    } else {
+      if (at > 0) told += ' ';
+      last = told.size();
+      told += word;
+    }
+    at = end + 1;
+  }
+  return told;
+}
+
+}  // namespace makeway::kube
