@@ -110,8 +110,7 @@ void World::find_leaving() {
   std::vector<PodOnNode> leaving;
   for (const PodIndex pod : cluster_.leaving_pods()) {
     const NodeIndex node = cluster_.pods().node[pod];
-    const bool counts = cluster_.nodes().flags[node].exists && rules_.credited(pod);
-    if (!counts) continue;
+    if (!rules_.credited(pod)) continue;  // On a lost node, too: it may hold a claim.
     if (rules_.late(pod)) {
       late_.push_back(pod);
     } else {

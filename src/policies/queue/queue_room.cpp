@@ -173,7 +173,10 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
 /// What asks before it wait for, or made leave, is theirs, as long as there is something else.
 std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const {
   std::vector<PodIndex> all;
-  const auto is_own = [this](PodIndex pod) { return table_.row_of(pod) == row_; };
+  const auto is_own = [this](PodIndex pod) {
+    return table_.row_of(pod) == row_ &&
+           table_.membership().counts(world_.cluster().pods().node[pod]);
+  };
   std::ranges::copy_if(world_.gone(), std::back_inserter(all), is_own);
   std::ranges::copy_if(world_.late(), std::back_inserter(all), is_own);
   std::vector<PodIndex> fresh;

@@ -47,9 +47,7 @@ class Recheck {
   }
 
   void read_leaving() {
-    for (const PodIndex pod : cluster_.leaving_pods()) {
-      if (cluster_.nodes().flags[cluster_.pods().node[pod]].exists) read_leaver(pod);
-    }
+    for (const PodIndex pod : cluster_.leaving_pods()) read_leaver(pod);
   }
 
   void read_leaver(PodIndex pod) {

@@ -36,6 +36,17 @@ std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const 
   return own;
 }
 
+bool could_use_late(World& world, PodIndex pod, PodIndex late) {
+  const Cluster& cluster = world.cluster();
+  const PodColumns& pods = cluster.pods();
+  const NodeIndex node = pods.node[late];
+  if (cluster.nodes().flags[node].exists && world.survey().could_take(pod, node)) return true;
+  const std::vector<ClaimUse>& held = cluster.shape(pods.shape[late]).claims;
+  return std::ranges::any_of(cluster.shape(pods.shape[pod]).claims, [&](const ClaimUse& wanted) {
+    return std::ranges::find(held, wanted) != held.end();
+  });
+}
+
 bool waits_for_late(const World& world, const PlanAsk& ask) {
   return ask.outcome == Outcome::waits &&
          std::ranges::any_of(ask.waits_for, [&](const PodPlacement& awaited) {

@@ -18,6 +18,8 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
 
 /// Law 6: late pods on the node that were made to leave for this ask.
 std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask);
+/// Whether the pod could use what a late one leaves behind: room on its node, or a claim of both.
+bool could_use_late(World& world, PodIndex pod, PodIndex late);
 /// Whether one of those for whom the ask waits leaves late.
 bool waits_for_late(const World& world, const PlanAsk& ask);
 /// Nothing else was found, so that it waits for pods that leave late: says until when.

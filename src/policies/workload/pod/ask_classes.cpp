@@ -34,6 +34,8 @@ AskKey ask_key(const Cluster& cluster, PodIndex pod) {
   const PodShape& shape = cluster.shape(pods.shape[pod]);
   const bool selected = !cluster.repelling_pods().empty() || !shape.affinity.empty() ||
                         !shape.anti_affinity.empty() || !shape.spread.empty();
+  // No queue limits mirror pods and those of critical classes.
+  const bool queues = !cluster.own<Queue>().empty();
   return {pods.requests[pod],
           pods.shape[pod],
           selected ? pods.labels[pod] : LabelSetId{0},
@@ -41,7 +43,9 @@ AskKey ask_key(const Cluster& cluster, PodIndex pod) {
           pods.notes[pod],
           unit.scheduling_priority,
           unit.never_preempts,
-          cluster.own<Queue>().empty() ? StringId{0} : unit.queue};
+          queues ? unit.queue : StringId{0},
+          queues && pods.flags[pod].mirror,
+          queues ? pods.priority_class[pod] : StringId{0}};
 }
 
 AskClasses::Key AskClasses::key_of(PodIndex pod) const {

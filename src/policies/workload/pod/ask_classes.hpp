@@ -24,8 +24,8 @@
 namespace makeway {
 
 /// Equal for pods that are alike in everything that placing them looks at, nominations aside.
-using AskKey =
-    std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool, StringId>;
+using AskKey = std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool,
+                          StringId, bool, StringId>;
 AskKey ask_key(const Cluster& cluster, PodIndex pod);
 
 struct AskClass {

@@ -410,16 +410,11 @@ void PodPolicy::nothing_works(bool unproven) {
   explain_holders(world_, pod_, ask_);
 }
 
-/// Late pods that are of no use to it are told of nowhere.
-bool could_use_late(World& world, PodIndex pod) {
-  return std::ranges::any_of(world.late(), [&](PodIndex late) {
-    return world.survey().could_take(pod, world.cluster().pods().node[late]);
-  });
-}
-
 void wait_for_late(const Draft& draft, PodTask task, PlanAsk& ask, NodeIndex& node) {
   World& world = draft.world;
-  if (!could_use_late(world, task.pod)) return;
+  // Late pods that are of no use to it are told of nowhere.
+  const auto useful = [&](PodIndex late) { return could_use_late(world, task.pod, late); };
+  if (std::ranges::none_of(world.late(), useful)) return;
   world.credit_late(world.late());
   task.kept = nullptr;
   PodPolicy again(draft, task);
