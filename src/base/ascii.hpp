@@ -8,6 +8,10 @@ namespace makeway {
 
 constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
+constexpr char lower_byte(char byte) {
+  return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+}
+
 /// The digits at the start, which are cut off.
 constexpr std::string_view take_digits(std::string_view& rest) {
   std::size_t count = 0;

@@ -470,26 +470,31 @@ Command config_list_entry() {
 }
 
 Command config_show_entry() {
-  return {.name = "config show",
-          .summary = "print a preset or the effective configuration",
-          .description =
-              "Prints the configuration that other commands would use with the same --config and "
-              "--set. A preset by itself is printed as it was written, with its comments; "
-              "everything else as a complete document.",
-          .flags = {config_flag(),
-                    set_flag(),
-                    output_flag({"yaml", "json"}, "How to print the document."),
-                    {.name = "comments",
-                     .help = "yaml: what each knob means, above it. A good start for a file of "
-                             "your own."}},
-          .operands = {{.name = "PRESET",
-                        .help = "The preset; makeway when neither it nor --config is given.",
-                        .choices = preset_names()}},
-          .examples = {{"makeway config show kube-1.37", "a preset with its comments"},
-                       {"makeway config show --comments > ours.yaml", "a file to begin with"},
-                       {"makeway config show --set workload.evictFor=all -o json",
-                        "the default with one change"}},
-          .run = run_config_show};
+  return {
+      .name = "config show",
+      .summary = "print a preset or the effective configuration",
+      .description =
+          "Prints the configuration that other commands would use with the same --preset, "
+          "--config and --set. A preset by itself is printed as it was written, with its comments; "
+          "everything else as a complete document.",
+      .flags = {{.name = "preset",
+                 .value = "NAME",
+                 .help = "The same as PRESET, as other commands call it.",
+                 .choices = preset_names()},
+                config_flag(),
+                set_flag(),
+                output_flag({"yaml", "json"}, "How to print the document."),
+                {.name = "comments",
+                 .help = "yaml: what each knob means, above it. A good start for a file of "
+                         "your own."}},
+      .operands = {{.name = "PRESET",
+                    .help = "The preset; makeway when neither it nor --config is given.",
+                    .choices = preset_names()}},
+      .examples = {{"makeway config show kube-1.37", "a preset with its comments"},
+                   {"makeway config show --comments > ours.yaml", "a file to begin with"},
+                   {"makeway config show --set workload.evictFor=all -o json",
+                    "the default with one change"}},
+      .run = run_config_show};
 }
 
 Command config_explain_entry() {

@@ -121,13 +121,17 @@ ExitStatus run_config_list(const Arguments& /*arguments*/, Terminal& terminal) {
 }
 
 ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
-  const bool named = !arguments.operands().empty();
-  const std::string_view preset = named ? std::string_view(arguments.operands().front()) : "";
+  if (!arguments.operands().empty() && arguments.has("preset")) {
+    return usage_error("config show", "name the preset once: PRESET or --preset NAME", terminal);
+  }
+  const std::string_view preset = arguments.operands().empty()
+                                      ? arguments.text("preset")
+                                      : std::string_view(arguments.operands().front());
   const std::string_view format = arguments.text("output");
   const bool as_written = !arguments.has("config") && !arguments.has("set") &&
                           !arguments.has("comments") && format == "yaml";
   if (as_written) {
-    const Result<std::string_view> text = preset_text(named ? preset : default_preset);
+    const Result<std::string_view> text = preset_text(preset.empty() ? default_preset : preset);
     CHECK(text.has_value(), "the parser knows the presets");
     terminal.out.write(*text);
     return ExitStatus::done;

@@ -61,8 +61,10 @@ std::string made_note(const Loaded& loaded) {
                         first_few(std::move(makers)));
   }
   if (!held.empty()) {
-    text += fmt::format("note: no pods made of {}; --ask KIND/NAMESPACE/NAME plans one\n",
-                        first_few(std::move(held)));
+    text += fmt::format(
+        "note: no pods made of {}; `makeway plan --ask KIND/NAMESPACE/NAME` plans "
+        "one\n",
+        first_few(std::move(held)));
   }
   return text;
 }

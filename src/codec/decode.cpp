@@ -83,6 +83,7 @@ struct ObjectDecoder::State {
   PodDraft draft;
   Change other;
 
+  std::string_view all_text;  ///< With the other documents.
   std::string_view text;
   DecodeOptions options;
   const Origin* origin = nullptr;
@@ -113,7 +114,9 @@ ObjectDecoder::~ObjectDecoder() = default;
 void ObjectDecoder::State::report_problems(std::string_view object) {
   if (found.empty()) return;
   for (Problem& problem : found) {
+    const std::uint64_t line = problem.origin.line;  // Of a syntax error.
     problem.origin = *origin;
+    if (origin->line == 0) problem.origin.line = line;
     if (problem.object.empty()) problem.object = object;
   }
   report->problems.append(std::move(found));
@@ -372,10 +375,12 @@ std::size_t early_end(std::string_view text) {
 std::size_t ObjectDecoder::State::next_document(std::string_view document) {
   text = document;
   found.clear();
-  JsonReader reader(found);
   simdjson::ondemand::document root;
   const auto error =
       parser.iterate(document.data(), document.size(), document.size() + text_padding).get(root);
+  JsonReader reader(found, {.whole = all_text,
+                            .document = document,
+                            .cursor = error == simdjson::SUCCESS ? &root : nullptr});
   std::size_t used = document.size();
   if (error != simdjson::SUCCESS) {
     reader.broken(error, {});
@@ -393,6 +398,7 @@ std::size_t ObjectDecoder::State::next_document(std::string_view document) {
 void ObjectDecoder::decode(std::string_view text, const Origin& origin, ObjectSink& sink,
                            DecodeReport& report, const DecodeOptions& options) {
   Origin here = origin;
+  state_->all_text = text;
   state_->options = options;
   state_->origin = &here;
   state_->sink = &sink;

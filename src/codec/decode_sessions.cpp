@@ -290,8 +290,23 @@ struct SessionDraft {
   Session& session;
   std::optional<SessionPhase> phase;
   std::vector<Kernel> placed;  ///< By the status.
+  bool lists_kernels = false;
 };
 using SessionRow = FieldRow<SessionDraft>;
+
+void read_kernels(const FieldValue& value, SessionDraft& draft) {
+  JsonReader& reader = value.reader;
+  if (reader.is_null(value.value, value.at)) return;
+  draft.lists_kernels = true;
+  const std::uint64_t problems_before = reader.problem_count();
+  std::set<std::string> names;
+  reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
+    read_kernel(reader, item, to, draft.session, names);
+  });
+  const bool is_told = reader.problem_count() != problems_before;  // It is no list, say.
+  if (!draft.session.kernels.empty() || is_told) return;
+  reader.refuse(value.at, {}, "the list is empty", "add a kernel: a session has at least one");
+}
 
 constexpr std::array session_spec = {
     SessionRow{{.key = "resourceGroup",
@@ -353,13 +368,7 @@ constexpr std::array session_spec = {
                 .type = FieldType::objects,
                 .text = "Its parts, each on one node; placed all at once.",
                 .required = true},
-               [](const FieldValue& value, SessionDraft& draft) {
-                 std::set<std::string> names;
-                 value.reader.each_item(value.value, value.at,
-                                        [&](JsonCursor& item, const FieldPath& to) {
-                                          read_kernel(value.reader, item, to, draft.session, names);
-                                        });
-               },
+               read_kernels,
                list_kernel},
 };
 
@@ -469,7 +478,7 @@ void decode_object(ObjectCursor cursor, Session& session) {
   take_identity(metadata, session);
   const FieldPath spec = cursor.path.at("spec");
   need(cursor.reader, spec, !session.resource_group.empty(), "resourceGroup");
-  need(cursor.reader, spec, !session.kernels.empty(), "kernels");
+  need(cursor.reader, spec, draft.lists_kernels, "kernels");
   finish_phase(session, draft);
 }
 

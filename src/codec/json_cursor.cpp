@@ -28,7 +28,9 @@ std::string_view type_text(json_type type) {
 std::string type_remedy(std::string_view expected, json_type found, std::string_view token) {
   if (expected == "a string" && found == json_type::number) return "put it in quotes";
   if (expected == "a string" && found == json_type::boolean) {
-    return "put it in quotes (YAML takes y, n, yes, no, on and off for booleans)";
+    // What was written is gone by now, and it was hardly "true" or "false".
+    return token == "true" ? "put it in quotes: YAML takes y, yes and on without quotes for true"
+                           : "put it in quotes: YAML takes n, no and off without quotes for false";
   }
   if (found != json_type::string) return {};
   const bool is_number =
@@ -38,6 +40,71 @@ std::string type_remedy(std::string_view expected, json_type found, std::string_
     return "write it without quotes";
   }
   return {};
+}
+
+/// The first control character in a string, as JSON allows none there; or where a string begins
+/// that is not closed. Behind that, quotes end strings that they should begin: it is the first one
+/// that goes on in the next line, or else the last one.
+std::size_t find_in_strings(std::string_view text, simdjson::error_code error) {
+  bool quoted = false;
+  std::size_t last_begin = text.size();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool is_control = static_cast<unsigned char>(text[at]) < ' ';
+    if (quoted && is_control) return error == simdjson::UNESCAPED_CHARS ? at : last_begin;
+    if (text[at] == '"') {
+      quoted = !quoted;
+      if (quoted) last_begin = at;
+    } else if (quoted && text[at] == '\\') {
+      ++at;
+    }
+  }
+  return last_begin;
+}
+
+/// No line feed is part of a longer character, so a line is good or bad by itself.
+std::size_t first_line_not_utf8(std::string_view text) {
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (!simdjson::validate_utf8(text.data() + begin, end - begin)) return begin;
+    begin = end + 1;
+  }
+  return text.size();
+}
+
+/// From the beginning of the document; at most behind its last character.
+std::size_t broken_at(const JsonText& text, simdjson::error_code error) {
+  const std::string_view document =
+      text.document.substr(0, text.document.find_last_not_of(" \t\r\n") + 1);
+  switch (error) {
+    case simdjson::UNCLOSED_STRING:
+    case simdjson::UNESCAPED_CHARS: return find_in_strings(document, error);
+    case simdjson::UTF8_ERROR: return first_line_not_utf8(document);
+    case simdjson::EMPTY:
+    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT: return document.size();
+    default: break;
+  }
+  const char* at = nullptr;
+  const bool known = text.cursor != nullptr &&
+                     text.cursor->current_location().get(at) == simdjson::SUCCESS &&
+                     at >= document.data() && at <= document.data() + document.size();
+  return known ? static_cast<std::size_t>(at - document.data()) : document.size();
+}
+
+struct JsonPlace {
+  std::uint64_t line = 0;  ///< From 1, as the column is; 0: unknown.
+  std::uint64_t column = 0;
+};
+
+JsonPlace place_of(const JsonText& text, simdjson::error_code error) {
+  if (text.whole.empty()) return {};
+  const auto begin = static_cast<std::size_t>(text.document.data() - text.whole.data());
+  const std::string_view before = text.whole.substr(0, begin + broken_at(text, error));
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  // Bytes that go on with a character are no column of their own.
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
+  return {.line = 1 + static_cast<std::uint64_t>(std::ranges::count(before, '\n')),
+          .column = 1 + static_cast<std::uint64_t>(std::ranges::count_if(line, begins))};
 }
 
 }  // namespace
@@ -53,10 +120,11 @@ std::string FieldPath::text() const {
 }
 
 void JsonReader::report(Severity severity, const FieldPath& path, std::string_view value,
-                        std::string_view message, std::string_view remedy) {
+                        std::string_view message, std::string_view remedy, std::uint64_t line) {
   // A text of nothing but mistakes: describing those that are not kept would take its time.
   if (problems_->is_full(severity)) return problems_->count_one(severity);
   problems_->push_back({.severity = severity,
+                        .origin = {.line = line},
                         .field = path.text(),
                         .value = shorten(value),
                         .message = std::string(message),
@@ -72,9 +140,11 @@ void JsonReader::broken(simdjson::error_code error, const FieldPath& path) {
   }
   const bool ends_early = error == simdjson::UNCLOSED_STRING || error == simdjson::EMPTY ||
                           error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
-  refuse(path, {},
-         fmt::format("the text is not valid JSON here ({})", simdjson::error_message(error)),
-         ends_early ? "is the file cut off?" : "");
+  const JsonPlace place = place_of(text_, error);
+  const std::string where = place.line == 0 ? "here" : fmt::format("at column {}", place.column);
+  report(Severity::error, path, {},
+         fmt::format("the text is not valid JSON {} ({})", where, simdjson::error_message(error)),
+         ends_early ? "is the file cut off?" : "", place.line);
 }
 
 bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,

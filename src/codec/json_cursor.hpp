@@ -78,10 +78,18 @@ class SeenKeys {
   std::array<std::string_view, 40> keys_;
 };
 
+/// Where a document stands, so that a syntax error is told with its line and column.
+struct JsonText {
+  std::string_view whole;  ///< With the documents before it; empty: unknown.
+  std::string_view document;
+  simdjson::ondemand::document* cursor = nullptr;  ///< Null: it could not even be begun.
+};
+
 /// Typed reads that collect Problems. A null counts as absent: the read answers false.
 class JsonReader {
  public:
-  explicit JsonReader(Problems& problems) : problems_(&problems) {}
+  explicit JsonReader(Problems& problems, const JsonText& text = {})
+      : problems_(&problems), text_(text) {}
 
   bool read(JsonCursor& value, const FieldPath& path, std::string_view& out) {
     const std::string_view token = value.raw_json_token();
@@ -177,12 +185,13 @@ class JsonReader {
     return simdjson::SUCCESS;
   }
   void report(Severity severity, const FieldPath& path, std::string_view value,
-              std::string_view message, std::string_view remedy);
+              std::string_view message, std::string_view remedy, std::uint64_t line = 0);
   bool read_slowly(JsonCursor& value, const FieldPath& path, std::string_view& out);
   bool wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,
                   std::string_view expected);
 
   Problems* problems_;
+  JsonText text_;
   bool is_broken_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "codec/workloads/workload_names.hpp"
 #include "codec/workloads/workloads.hpp"
 #include "model/kinds.hpp"
@@ -18,9 +19,7 @@ constexpr std::size_t slip_length_min = 6;
 
 std::string plain(std::string_view word) {
   std::string lower(word);
-  std::ranges::transform(lower, lower.begin(), [](char byte) {
-    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-  });
+  std::ranges::transform(lower, lower.begin(), lower_byte);
   if (lower.ends_with('s')) lower.pop_back();
   return lower;
 }

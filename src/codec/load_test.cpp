@@ -342,6 +342,21 @@ TEST(LoadErrors, ATornTextIsRefused) {
   EXPECT_EQ(problems_of("kind: [").size(), 1U);
 }
 
+TEST(LoadErrors, ASyntaxErrorOfJsonHasItsLineAndColumn) {
+  const std::string start = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)";
+  const auto line_of = [](std::string_view text) {
+    const LoadResult result = load_text(text, "test");
+    return result.problems.empty() ? 0 : result.problems.front().origin.line;
+  };
+  EXPECT_EQ(line_of(start + "\n\"spec\":{\"nodeName\":\"a\xff\"}}"), 2U);    // No UTF-8.
+  EXPECT_EQ(line_of(start + "\r\n\r\n\"spec\":{\"nodeName\" \"a\"}}"), 3U);  // No colon.
+  EXPECT_EQ(line_of("\n\n" + start + "\"spec\":{\"nodeName\":\"a\tb\"}}"), 3U);
+  EXPECT_EQ(line_of(start + "\"spec\":{\n}\n"), 2U);  // Cut off.
+  // Columns are characters: one behind the two bytes of a letter.
+  EXPECT_TRUE(problems_of(start + "\n\"é\":1 2}").front().contains("at column 7 ("))
+      << problems_of(start + "\n\"é\":1 2}").front();
+}
+
 TEST(LoadErrors, ManyAreReportedTogetherAndTheRestIsCounted) {
   std::string text;
   for (int index = 0; index < 150; ++index) {

@@ -36,9 +36,7 @@ bool can_stand_plain(std::string_view text) {
   }
   std::string scratch;
   std::string lower(text.substr(0, 6));
-  std::ranges::transform(lower, lower.begin(), [](char byte) {
-    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-  });
+  std::ranges::transform(lower, lower.begin(), lower_byte);
   return resolve_plain(text, scratch).kind == ScalarKind::string &&
          (text.size() > lower.size() || resolve_plain(lower, scratch).kind == ScalarKind::string);
 }

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
+#include "model/cordon.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view unschedulable_taint = "node.kubernetes.io/unschedulable";
 
 bool keeps_away(const Taint& taint) { return taint.effect != TaintEffect::prefer_no_schedule; }
 
@@ -191,7 +190,7 @@ StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
   } else if (claims.refused) {
     refuse(claims.refused->reason, text(claims.refused->note));
   }
-  if (unschedulable && !tolerates(shape, {.key = std::string(unschedulable_taint)})) {
+  if (unschedulable && !tolerates(shape, {.key = std::string(names::cordon_taint)})) {
     refuse(RefusalReason::unschedulable, {});
   }
   for (const Taint& taint : cluster_.taints(taints)) {

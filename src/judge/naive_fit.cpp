@@ -4,12 +4,11 @@
 
 #include "base/checked_math.hpp"
 #include "judge/naive_regimes.hpp"
+#include "model/cordon.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view unschedulable_taint = "node.kubernetes.io/unschedulable";
 
 bool tolerates(const Toleration& toleration, const Taint& taint) {
   if (toleration.effect && *toleration.effect != taint.effect) return false;
@@ -141,7 +140,7 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   const NodeFlags flags = cluster_.nodes().flags[node];
   if (!flags.exists) return NaiveRefusal{RefusalReason::unschedulable, "no such node"};
   if (flags.unschedulable) {
-    const Taint cordon{.key = std::string(unschedulable_taint)};
+    const Taint cordon{.key = std::string(names::cordon_taint)};
     if (!tolerates(shape_.tolerations, cordon)) {
       return NaiveRefusal{RefusalReason::unschedulable, {}};
     }

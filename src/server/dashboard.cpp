@@ -108,9 +108,17 @@ void Dashboard::handle(const HttpRequest& request, const HttpAnswer& answer) {
   const bool is_page = request.path == "/" && !settings_.html.empty();
   if (request.is_post && !is_api) return answer.give(error_reply(405, "only GET and HEAD"));
   if (is_page) return answer.give(page(request));
-  if (!is_api) return answer.give(settings_.open_pages(request.path));
+  if (!is_api) return answer.give(open_page(request.path));
   if (auto refused = refuse(request, access_)) return answer.give(*std::move(refused));
   handle_api(request, answer);
+}
+
+HttpReply Dashboard::open_page(std::string_view path) const {
+  HttpReply reply = settings_.open_pages(path);
+  if (reply.status == 404 && !settings_.html.empty()) {
+    reply.body.insert(0, "the dashboard is at /; beside it ");
+  }
+  return reply;
 }
 
 /// Before its body is read: only who may ask with one is listened to that long.

@@ -50,7 +50,7 @@ struct DashboardSettings {
   std::string token;  ///< Empty: there is none.
   std::string html;   ///< Empty: there is no page.
   std::vector<std::string> schedulers;
-  /// Health and metrics; 404: it is none of these.
+  /// Health and metrics; 404, and a sentence about which pages there are: it is none of these.
   std::function<HttpReply(std::string_view path)> open_pages;
   DashboardTools tools;
   FollowerLimits follower;
@@ -82,6 +82,7 @@ class Dashboard {
                 const DashboardTools::Alone& tool);
   std::optional<HttpReply> refuse_body(const HttpRequest& request) const;
   HttpReply page(const HttpRequest& request) const;
+  HttpReply open_page(std::string_view path) const;
   void turn(Board& board);
   bool tell_changes(Board& board, HttpServer& server);
   const std::string& shared_state(Board& board);

@@ -18,7 +18,7 @@ class DashboardTest : public testing::Test {
   void start(DashboardSettings settings = {}) {
     settings.open_pages = [](std::string_view path) {
       if (path == "/healthz") return HttpReply{.body = "ok\n"};
-      return HttpReply{.status = 404, .body = "no\n"};
+      return HttpReply{.status = 404, .body = "there is /healthz\n"};
     };
     if (settings.follower.turn == FollowerLimits{}.turn) settings.follower.turn = Duration{5};
     auto started = Dashboard::start(std::move(settings));
@@ -104,7 +104,10 @@ TEST_F(DashboardTest, HasThePageAndTheOpenPages) {
   EXPECT_TRUE(page.contains("Content-Type: text/html; charset=utf-8\r\n")) << page;
   EXPECT_TRUE(page.ends_with("<p>page</p>")) << page;
   EXPECT_TRUE(get("/healthz").ends_with("ok\n"));
-  EXPECT_TRUE(get("/nothing").starts_with("HTTP/1.1 404 "));
+  const std::string nothing = get("/nothing");
+  EXPECT_TRUE(nothing.starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(nothing.ends_with("\r\nthe dashboard is at /; beside it there is /healthz\n"))
+      << nothing;
   EXPECT_TRUE(get("/api/nothing").starts_with("HTTP/1.1 404 "));
   EXPECT_TRUE(get("/", "Sec-Fetch-Site: cross-site\r\n").ends_with("<p>page</p>"));
   EXPECT_TRUE(get("/api/state", "Sec-Fetch-Site: cross-site\r\n").starts_with("HTTP/1.1 403 "));

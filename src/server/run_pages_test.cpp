@@ -69,6 +69,7 @@ TEST_F(RunPages, ReadyIsWhoSeesEverythingAndLeadsOrStandsBy) {
 
 TEST_F(RunPages, OtherPathsAreMissing) {
   EXPECT_EQ(page("/").status, 404);
+  EXPECT_EQ(page("/").body, "there are /healthz, /readyz and /metrics\n");
   EXPECT_EQ(page("/metrics/").status, 404);
   EXPECT_EQ(page("/metrics").status, 200);
 }

@@ -5,12 +5,12 @@
 
 #include "base/check.hpp"
 #include "codec/workloads/node_match.hpp"
+#include "model/cordon.hpp"
 
 namespace makeway {
 namespace {
 
 constexpr std::string_view pods_resource = "pods";
-constexpr std::string_view cordon_taint = "node.kubernetes.io/unschedulable";
 
 }  // namespace
 
@@ -107,9 +107,9 @@ void SimNodes::occupy(const std::string& name, std::int32_t priority, const Reso
 
 bool SimNodes::may_run_on(const PodShape& shape, const SimNode& node) {
   if (!node.object.plane.empty()) return false;
-  std::vector<Taint> taints = node.object.taints;
-  if (node.object.unschedulable) taints.push_back({.key = std::string(cordon_taint)});
-  return makeway::may_run_on(shape, node.object.name, node.object.labels, taints);
+  static const Taint cordon{.key = std::string(names::cordon_taint)};
+  if (node.object.unschedulable && !is_tolerated(cordon, shape.tolerations)) return false;
+  return makeway::may_run_on(shape, node.object.name, node.object.labels, node.object.taints);
 }
 
 void SimNodes::lose(const std::string& name, Time now) {

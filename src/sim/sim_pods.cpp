@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "codec/workloads/workload_names.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 
@@ -29,10 +29,8 @@ std::string_view owner_kind(TaskKind kind) {
 
 /// Pods of these go on where others of them are.
 bool is_service(const Pod& pod) {
-  constexpr std::array<std::string_view, 4> services = {"ReplicaSet", "ReplicationController",
-                                                        "StatefulSet", "DaemonSet"};
-  return std::ranges::any_of(pod.owners, [&](const OwnerReference& owner) {
-    return owner.controller && std::ranges::find(services, owner.kind) != services.end();
+  return std::ranges::any_of(pod.owners, [](const OwnerReference& owner) {
+    return owner.controller && pods_run_for_ever(owner.kind);
   });
 }
 

@@ -137,6 +137,10 @@ TEST(DashboardRun, WhatIfSaysWhatIsWrong) {
         Case{.body = R"({"apiVersion":"v1","kind":"Foo"}{"apiVersion":"v1","kind":"Foo"})",
              .query = "",
              .error = "the manifest: v1 Foo (2)"},
+        Case{.body = R"({"apiVersion":"ray.io/v1","kind":"RayService"})"
+                     R"({"apiVersion":"ray.io/v1","kind":"RayService"})",
+             .query = "",
+             .error = "the manifest: ray.io/v1 RayService (2): this kind is not supported yet"},
         Case{.body = "metadata: {name: a}\n",
              .query = "",
              .error = "document 1 (line 1): kind: expected an object with a kind"},

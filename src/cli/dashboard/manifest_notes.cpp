@@ -14,6 +14,14 @@ namespace {
 constexpr std::size_t notes_max = 10;
 constexpr int list_depth_max = 3;
 
+/// "apps/v1 Thing"
+std::string_view why_left_out(std::string_view type) {
+  const std::size_t blank = type.rfind(' ');
+  return is_unsupported_workload(type.substr(0, blank), type.substr(blank + 1))
+             ? "this kind is not supported yet; give Pods made from its template"
+             : "this kind asks for no room here and is left out";
+}
+
 /// Goes through documents and the items of lists for those that were skipped.
 class UnreadDocuments {
  public:
@@ -40,13 +48,7 @@ class UnreadDocuments {
     const std::string name = metadata == nullptr ? "" : text_in(*metadata, "name");
     std::string object = type;
     if (!name.empty()) object += " " + shorten(space.empty() ? name : space + "/" + name, 120);
-    const std::size_t blank = type.rfind(' ');
-    const bool makes_pods =
-        is_unsupported_workload(type.substr(0, blank), std::string_view(type).substr(blank + 1));
-    notes_.push_back(
-        fmt::format("{}: {}: {}", place, object,
-                    makes_pods ? "this kind is not supported yet; give Pods made from its template"
-                               : "this kind asks for no room here and is left out"));
+    notes_.push_back(fmt::format("{}: {}: {}", place, object, why_left_out(type)));
   }
 
   const LoadStatistics& statistics_;
@@ -77,9 +79,7 @@ std::vector<std::string> unread_notes(std::string_view text, const Loaded& loade
   // Several documents of JSON one after the other: which of them it was is not known here.
   for (const auto& [type, count] : loaded.statistics.skipped) {
     notes.push_back(
-        fmt::format("the manifest: {} ({}): this kind asks for no room here and is "
-                    "left out",
-                    printable(type), count));
+        fmt::format("the manifest: {} ({}): {}", printable(type), count, why_left_out(type)));
   }
   return notes;
 }

@@ -38,6 +38,9 @@ constexpr Duration frame_every{100};
 /// A machine that cannot keep up may take so many times as long as --for says.
 constexpr std::int64_t plain_patience = 3;
 
+/// For the log.
+std::int64_t log_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
 /// However it ends, whatever is told then is told on the screen of before.
 class ScreenGuard {
  public:
@@ -361,7 +364,7 @@ class EmbeddedRun {
       return tell_event("start", {{"cluster", "embedded"},
                                   {"served", served_text()},
                                   {"preset", rules_->name},
-                                  {"speed", fmt::format("{}", wish_.speed)}});
+                                  {"speed", wish_.speed}});
     }
     tell_line(
         fmt::format("Embedded cluster: {}, inside this process; no Kubernetes cluster is "
@@ -379,7 +382,7 @@ class EmbeddedRun {
                                    ascii_text(each.reason)));
     }
     tell_event("preemption", {{"pod", each.victim},
-                              {"priority", fmt::format("{}", each.priority)},
+                              {"priority", each.priority},
                               {"node", each.node},
                               {"for", each.ask},
                               {"cause", each.reason},
@@ -396,10 +399,10 @@ class EmbeddedRun {
     const std::int64_t percent = percent_of(use.used, use.room);
     if (wish_.json) {
       return tell_event("figures", {{"resource", scene_.resource},
-                                    {"inUsePercent", fmt::format("{}", percent)},
-                                    {"podsRunning", fmt::format("{}", counters.pods_running)},
-                                    {"podsWaiting", fmt::format("{}", counters.pods_waiting)},
-                                    {"preemptions", fmt::format("{}", counters.preemptions)}});
+                                    {"inUsePercent", percent},
+                                    {"podsRunning", log_count(counters.pods_running)},
+                                    {"podsWaiting", log_count(counters.pods_waiting)},
+                                    {"preemptions", log_count(counters.preemptions)}});
     }
     tell_line(fmt::format("{}  {} % of {} in use, {} on the nodes, {} waiting, {}",
                           clock_text(world_.now()), percent, short_name(scene_.resource),
@@ -443,13 +446,13 @@ class EmbeddedRun {
     if (wish_.json) {
       return tell_event("summary", {{"passed", passed},
                                     {"preset", rules_->name},
-                                    {"podsStarted", fmt::format("{}", counters.pods_started)},
-                                    {"preemptions", fmt::format("{}", counters.preemptions)},
-                                    {"podsWaiting", fmt::format("{}", counters.pods_waiting)},
-                                    {"waitP50Ms", fmt::format("{}", waits.p50)},
-                                    {"waitP90Ms", fmt::format("{}", waits.p90)},
-                                    {"decideP50Us", fmt::format("{}", counters.decide_p50_us)},
-                                    {"decideP99Us", fmt::format("{}", counters.decide_p99_us)}});
+                                    {"podsStarted", log_count(counters.pods_started)},
+                                    {"preemptions", log_count(counters.preemptions)},
+                                    {"podsWaiting", log_count(counters.pods_waiting)},
+                                    {"waitP50Ms", waits.p50},
+                                    {"waitP90Ms", waits.p90},
+                                    {"decideP50Us", counters.decide_p50_us},
+                                    {"decideP99Us", counters.decide_p99_us}});
     }
     tell_line(fmt::format("Summary: {} of the cluster's time under {}: {} started, {}, {} waiting.",
                           passed, rules_->name, counted(counters.pods_started, "pod"),

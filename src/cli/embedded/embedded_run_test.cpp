@@ -158,6 +158,14 @@ TEST(EmbeddedRun, JsonHasALineAnEvent) {
       << out;
   EXPECT_TRUE(out.contains(R"("event":"figures","resource":"nvidia.com/gpu",)")) << out;
   EXPECT_TRUE(out.contains(R"("event":"summary","passed":"5m",)")) << out;
+  // Numbers are numbers.
+  EXPECT_TRUE(out.contains(R"("preset":"makeway","speed":60})")) << out;
+  for (const std::string_view key :
+       {"priority", "inUsePercent", "podsRunning", "podsWaiting", "podsStarted", "preemptions",
+        "waitP50Ms", "waitP90Ms", "decideP50Us", "decideP99Us"}) {
+    EXPECT_TRUE(out.contains(fmt::format(R"("{}":)", key))) << key << out;
+    EXPECT_FALSE(out.contains(fmt::format(R"("{}":")", key))) << key << out;
+  }
 }
 
 TEST(EmbeddedRun, KeysPauseSpeedUpAndQuit) {

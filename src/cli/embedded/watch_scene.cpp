@@ -9,6 +9,7 @@
 #include "base/checked_math.hpp"
 #include "control/shown_kernels.hpp"
 #include "model/cluster.hpp"
+#include "model/find_resource.hpp"
 #include "sim/sim_metrics.hpp"
 
 namespace makeway::cli {
@@ -22,14 +23,6 @@ std::int64_t amount_in(RequestRow row, ResourceIndex resource) {
     if (item.resource == resource) return item.amount;
   }
   return 0;
-}
-
-/// None: nobody here has it or asks for it.
-std::optional<ResourceIndex> resource_named(const Cluster& cluster, std::string_view name) {
-  for (std::uint32_t index = 0; index < cluster.resources().size(); ++index) {
-    if (cluster.resources().name({index}) == name) return ResourceIndex{index};
-  }
-  return std::nullopt;
 }
 
 ScenePreemption scene_preemption(const ToldPreemption& told, const ToldVictim& victim) {
@@ -81,7 +74,7 @@ void SceneWatcher::begin_counting() {
 }
 
 std::vector<SceneNode> SceneWatcher::nodes_of(const Cluster& cluster, std::string_view resource) {
-  const auto column = resource_named(cluster, resource);
+  const auto column = find_resource(cluster.resources(), resource);
   const ShownKernels kernels(cluster, configuration_.session);
   std::vector<SceneNode> nodes;
   nodes.reserve(cluster.node_count());

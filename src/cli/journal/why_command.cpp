@@ -14,6 +14,7 @@
 #include "cli/journal/why_own_kinds.hpp"
 #include "cli/journal/why_story.hpp"
 #include "cli/parse.hpp"
+#include "cli/plan/plan_command.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/text.hpp"
@@ -207,7 +208,8 @@ ExitStatus why_from_files(const Arguments& arguments, Terminal& terminal) {
   }
   const Result<Invocation> plan = parse(words);
   if (!plan) return why_usage(plan.error().message, terminal);
-  const ExitStatus status = plan->command->run(plan->arguments, terminal);
+  const ExitStatus status =
+      run_plan_with(plan->arguments, terminal, real_tools(), {.command = "why", .ask_field = {}});
   if (status == ExitStatus::failed) {
     terminal.error.write(
         "makeway: files tell why somebody waits; who made a pod leave is in a --journal, and "

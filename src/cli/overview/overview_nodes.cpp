@@ -10,13 +10,13 @@
 #include "cli/amount.hpp"
 #include "cli/overview/overview_sections.hpp"
 #include "cli/text.hpp"
+#include "model/cordon.hpp"
 
 namespace makeway::cli {
 namespace {
 
 constexpr std::size_t kinds_max = 10;
 constexpr std::size_t fullest_max = 10;
-constexpr std::string_view cordon_taint = "node.kubernetes.io/unschedulable";
 
 std::string_view effect_text(TaintEffect effect) {
   switch (effect) {
@@ -36,7 +36,7 @@ std::string state_text(const Cluster& cluster, NodeIndex node) {
   std::vector<std::string> parts;
   if (is_cordoned(cluster, node)) parts.emplace_back("cordoned");
   for (const Taint& taint : cluster.taints(cluster.nodes().taints[node])) {
-    if (taint.key == cordon_taint && !parts.empty()) continue;
+    if (taint.key == names::cordon_taint && !parts.empty()) continue;
     parts.push_back(fmt::format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=", taint.value,
                                 effect_text(taint.effect)));
   }

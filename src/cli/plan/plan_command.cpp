@@ -24,13 +24,15 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view message, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("plan"))));
+ExitStatus usage_error(std::string_view message, const PlanVoice& voice, Terminal& terminal) {
+  terminal.error.write(
+      fmt::format("makeway: {}\n{}\n", message, help_line(find_command(voice.command))));
   return ExitStatus::usage;
 }
 
 /// What the flags say, checked.
 struct Wish {
+  PlanVoice voice;
   ClusterInput input;
   std::vector<WrittenAsk> asks;
   std::optional<Time> now;
@@ -231,6 +233,9 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
                                   tools_, timing_, bug_files_);
   terminal_.error.write(attempt.bug);
   loaded_.origins.locate(attempt.problems, loaded_.cluster);
+  for (Problem& problem : attempt.problems) {
+    if (problem.field == PlanVoice{}.ask_field) problem.field = wish_.voice.ask_field;
+  }
   terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
   shows_bug_ = shows_bug_ || attempt.shows_bug;
   return std::move(attempt.plan);
@@ -402,7 +407,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error(chosen.usage, wish.voice, terminal);
   if (!chosen.document) {
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
@@ -500,17 +505,18 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
 
 }  // namespace
 
-ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools) {
+ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
+                         const PlanVoice& voice) {
   if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error(wrong, voice, terminal);
   }
-  Wish wish;
+  Wish wish{.voice = voice};
   if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error(wrong, voice, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
   wish.chosen = choose_configuration(wish.configuration);
-  if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, terminal);
+  if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, voice, terminal);
   terminal.error.write(problem_lines(wish.chosen.problems, palette_for_error(terminal)));
   if (!wish.chosen.document) return ExitStatus::failed;
   wish.input.now = wish.now;

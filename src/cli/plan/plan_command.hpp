@@ -1,6 +1,8 @@
 // `makeway plan`: who must leave so that something more important can run.
 #pragma once
 
+#include <string_view>
+
 #include "cli/command.hpp"
 #include "cli/plan/plan_maker.hpp"
 
@@ -8,7 +10,14 @@ namespace makeway::cli {
 
 ExitStatus run_plan(const Arguments& arguments, Terminal& terminal);
 
-/// The same with other tools than the real ones.
-ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools);
+/// Whose words it answers with: other commands that want a plan have their own flags and help.
+struct PlanVoice {
+  std::string_view command = "plan";
+  std::string_view ask_field = "--ask";  ///< What says who asks; empty: a name without a flag.
+};
+
+/// The same for another command, or with other tools than the real ones.
+ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
+                         const PlanVoice& voice = {});
 
 }  // namespace makeway::cli

@@ -29,13 +29,16 @@ bool is_plain(std::string_view value) {
   });
 }
 
-void append_pair(std::string& line, std::string_view key, std::string_view value) {
+void append_pair(std::string& line, std::string_view key, const LogValue& value) {
   if (!line.empty()) line += ' ';
   line += fmt::format("{}=", key);
-  if (is_plain(value)) {
-    line += value;
+  const std::string* const text = std::get_if<std::string>(&value);
+  if (text == nullptr) {
+    line += fmt::format("{}", std::get<std::int64_t>(value));
+  } else if (is_plain(*text)) {
+    line += *text;
   } else {
-    append_json_string(line, value);
+    append_json_string(line, *text);
   }
 }
 
@@ -43,12 +46,16 @@ void append_pair(std::string& line, std::string_view key, std::string_view value
 
 std::string log_line(bool json, Time now, LogLevel level, std::string_view event,
                      const std::vector<LogField>& fields) {
-  std::vector<std::pair<std::string_view, std::string>> pairs = {
-      {"time", to_text(now)},
-      {"level", std::string(level_word(level))},
-      {"event", std::string(event)}};
+  std::vector<LogField> pairs = {{"time", to_text(now)},
+                                 {"level", std::string(level_word(level))},
+                                 {"event", std::string(event)}};
   for (const auto& [key, value] : fields) {
-    if (!value.empty()) pairs.emplace_back(key, shorten(value, value_bytes_max));
+    const std::string* const text = std::get_if<std::string>(&value);
+    if (text == nullptr) {
+      pairs.emplace_back(key, value);
+    } else if (!text->empty()) {
+      pairs.emplace_back(key, shorten(*text, value_bytes_max));
+    }
   }
   std::string line;
   if (!json) {
@@ -57,7 +64,13 @@ std::string log_line(bool json, Time now, LogLevel level, std::string_view event
   }
   JsonWriter writer(line, JsonStyle::compact);
   writer.begin_object();
-  for (const auto& [key, value] : pairs) writer.string_field(key, value);
+  for (const auto& [key, value] : pairs) {
+    if (const std::int64_t* const number = std::get_if<std::int64_t>(&value)) {
+      writer.integer_field(key, *number);
+    } else {
+      writer.string_field(key, std::get<std::string>(value));
+    }
+  }
   writer.end_object();
   return line;
 }

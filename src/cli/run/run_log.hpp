@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/time.hpp"
@@ -21,7 +22,9 @@ namespace makeway::cli {
 
 enum class LogLevel : std::uint8_t { info, warning, error };
 
-using LogField = std::pair<std::string_view, std::string>;
+/// JSON tells texts and numbers apart.
+using LogValue = std::variant<std::string, std::int64_t>;
+using LogField = std::pair<std::string_view, LogValue>;
 
 /// With its line feed.
 std::string log_line(bool json, Time now, LogLevel level, std::string_view event,
@@ -32,7 +35,7 @@ class RunLog {
   RunLog(TextSink& sink, bool json, std::function<Time()> now)
       : sink_(sink), json_(json), now_(std::move(now)) {}
 
-  /// Fields whose value is empty are left out.
+  /// Fields whose text is empty are left out.
   void tell(LogLevel level, std::string_view event, const std::vector<LogField>& fields = {}) {
     sink_.write(log_line(json_, now_(), level, event, fields));
     sink_.flush();

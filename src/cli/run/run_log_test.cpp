@@ -19,6 +19,15 @@ TEST(RunLog, PairsAndJsonSayTheSame) {
             "\"ask\":\"Pod shop/web\",\"node\":\"n1\",\"reason\":\"say \\\"no\\\"\"}\n");
 }
 
+TEST(RunLog, NumbersAreNumbers) {
+  const std::vector<LogField> fields = {{"pods", 3}, {"left", -1}, {"code", "7"}};
+  EXPECT_EQ(log_line(false, log_time, LogLevel::info, "seen", fields),
+            "time=2026-01-01T00:00:00Z level=info event=seen pods=3 left=-1 code=7\n");
+  EXPECT_EQ(log_line(true, log_time, LogLevel::info, "seen", fields),
+            "{\"time\":\"2026-01-01T00:00:00Z\",\"level\":\"info\",\"event\":\"seen\","
+            "\"pods\":3,\"left\":-1,\"code\":\"7\"}\n");
+}
+
 TEST(RunLog, HostileTextsStayOnTheirLine) {
   for (const bool json : {false, true}) {
     const std::string line =

@@ -7,6 +7,14 @@
 namespace makeway {
 namespace {
 
+bool labels_hold(const std::vector<Requirement>& requirements, const Labels& labels) {
+  return std::ranges::all_of(requirements, [&](const Requirement& each) {
+    return matches(each, find_label(labels, each.key));
+  });
+}
+
+}  // namespace
+
 bool is_tolerated(const Taint& taint, const std::vector<Toleration>& tolerations) {
   if (taint.effect == TaintEffect::prefer_no_schedule) return true;
   return std::ranges::any_of(tolerations, [&](const Toleration& each) {
@@ -15,14 +23,6 @@ bool is_tolerated(const Taint& taint, const std::vector<Toleration>& tolerations
     return each.key == taint.key && each.value == taint.value;
   });
 }
-
-bool labels_hold(const std::vector<Requirement>& requirements, const Labels& labels) {
-  return std::ranges::all_of(requirements, [&](const Requirement& each) {
-    return matches(each, find_label(labels, each.key));
-  });
-}
-
-}  // namespace
 
 bool may_run_on(const PodShape& shape, std::string_view name, const Labels& labels,
                 const std::vector<Taint>& taints) {

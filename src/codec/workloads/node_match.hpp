@@ -9,6 +9,9 @@
 
 namespace makeway {
 
+/// Also a taint that only asks pods to stay away.
+bool is_tolerated(const Taint& taint, const std::vector<Toleration>& tolerations);
+
 bool may_run_on(const PodShape& shape, std::string_view name, const Labels& labels,
                 const std::vector<Taint>& taints);
 

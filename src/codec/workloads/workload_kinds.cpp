@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.hpp"
 #include "codec/workloads/workload_names.hpp"
 
 namespace makeway {
@@ -19,10 +20,12 @@ constexpr std::array kinds = {
     WorkloadKind{"batch", "CronJob", Scope::in_namespace, expand_cron_job},
     WorkloadKind{"batch", "Job", Scope::in_namespace, expand_job},
     WorkloadKind{"apps", "Deployment", Scope::in_namespace, expand_deployment},
-    WorkloadKind{"apps", "StatefulSet", Scope::in_namespace, expand_stateful_set},
-    WorkloadKind{"apps", "DaemonSet", Scope::in_namespace, expand_daemon_set},
-    WorkloadKind{"apps", "ReplicaSet", Scope::in_namespace, expand_replica_set},
-    WorkloadKind{"", "ReplicationController", Scope::in_namespace, expand_replication_controller},
+    WorkloadKind{"apps", "StatefulSet", Scope::in_namespace, expand_stateful_set,
+                 PodsRun::for_ever},
+    WorkloadKind{"apps", "DaemonSet", Scope::in_namespace, expand_daemon_set, PodsRun::for_ever},
+    WorkloadKind{"apps", "ReplicaSet", Scope::in_namespace, expand_replica_set, PodsRun::for_ever},
+    WorkloadKind{"", "ReplicationController", Scope::in_namespace, expand_replication_controller,
+                 PodsRun::for_ever},
     WorkloadKind{"", "PodTemplate", Scope::in_namespace, expand_pod_template},
     WorkloadKind{"trainer.kubeflow.org", "TrainingRuntime", Scope::in_namespace, nullptr},
     WorkloadKind{"trainer.kubeflow.org", "ClusterTrainingRuntime", Scope::everywhere, nullptr},
@@ -51,10 +54,6 @@ constexpr std::array unsupported_kinds = {
     UnsupportedKind{"serving.knative.dev", "Service"},
 };
 
-char lower_byte(char byte) {
-  return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-}
-
 }  // namespace
 
 std::span<const WorkloadKind> workload_kinds() { return kinds; }
@@ -81,6 +80,11 @@ std::string_view workload_kind_called(std::string_view word) {
     if (std::ranges::equal(kind.name, word, {}, lower_byte, lower_byte)) return kind.name;
   }
   return {};
+}
+
+bool pods_run_for_ever(std::string_view kind) {
+  const WorkloadKind* const found = find_workload_kind(kind);
+  return found != nullptr && found->pods_run == PodsRun::for_ever;
 }
 
 std::vector<std::string_view> pod_making_kinds() {

@@ -1,6 +1,7 @@
 // The table of workload kinds: how each becomes pods. Private to this folder and its tests.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -9,12 +10,16 @@
 
 namespace makeway {
 
+/// Pods that have this kind as their controller.
+enum class PodsRun : std::uint8_t { until_done, for_ever };
+
 struct WorkloadKind {
   std::string_view api_group;  ///< Empty: the core of Kubernetes.
   std::string_view name;
   Scope scope;
   /// Null: it makes no pods, but others look at it.
   void (*expand)(Expansion& expansion, const Manifest& manifest);
+  PodsRun pods_run = PodsRun::until_done;
 };
 
 /// Parents before children.

@@ -9,6 +9,9 @@ namespace makeway {
 /// "Job", "Deployment", ...; by name.
 std::vector<std::string_view> pod_making_kinds();
 
+/// Whether pods that this kind controls run until somebody stops them: "ReplicaSet", not "Job".
+bool pods_run_for_ever(std::string_view kind);
+
 struct WorkloadKindName {
   std::string_view api_group;  ///< Empty: the core of Kubernetes.
   std::string_view name;

@@ -5,21 +5,12 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
+#include "model/find_resource.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
 #include "model/replica_priority.hpp"
 
 namespace makeway {
-namespace {
-
-std::optional<ResourceIndex> find_resource(const Cluster& cluster, std::string_view name) {
-  for (std::uint32_t slot = 0; slot < cluster.resources().size(); ++slot) {
-    if (cluster.resources().name(ResourceIndex{slot}) == name) return ResourceIndex{slot};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 Fleet::Fleet(const Draft& draft)
     : draft_(draft),
@@ -64,7 +55,7 @@ void Fleet::find_columns() {
   column_names_ = {settings().resource};
   column_names_.insert(column_names_.end(), names.begin(), names.end());
   for (const std::string_view name : column_names_) {
-    columns_.push_back(find_resource(cluster(), name).value_or(ResourceIndex{}));
+    columns_.push_back(find_resource(cluster().resources(), name).value_or(ResourceIndex{}));
   }
 }
 
