@@ -47,8 +47,9 @@ TEST(World, StartsWithoutWhoIsLeaving) {
                          leaving(pod("lost", "nowhere", 1, 1)), pod("stays", "n1", 1, 1));
   World world(scene.cluster, scene.configuration, scene::now);
   EXPECT_TRUE(world.differs());
-  // By node, then importance; who is overdue counts as there (law 6), as on a node that is none.
-  EXPECT_EQ(scene.names(world.gone()), (Names{"c", "a", "b"}));
+  // By node, then importance; who is overdue counts as there (law 6). Who leaves a node that is
+  // not there holds no room, but it may hold a claim.
+  EXPECT_EQ(scene.names(world.gone()), (Names{"c", "a", "b", "lost"}));
   EXPECT_EQ(scene.node_of(world.now(), "a"), "n1");
   EXPECT_EQ(scene.node_of(world.after(), "a"), "");
   EXPECT_EQ(scene.node_of(world.after(), "stuck"), "n1");

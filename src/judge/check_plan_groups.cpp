@@ -92,6 +92,7 @@ class GroupJudge {
   }
   std::string first_text(const Places& places) const;
   bool all_fit_after(const Places& places);
+  bool spoil_nominations(const Places& places);
   bool now_differs() { return &walk_.now() != &walk_.after(); }
   std::set<PodIndex> who_may_leave(const Nodes& nodes);
 
@@ -319,6 +320,18 @@ bool GroupJudge::all_fit_after(const Places& places) {
   return walk_.promises_hold();
 }
 
+/// Law 7: not where somebody who was nominated before, and has its turn later, could not come any
+/// more. They stand there already, and come one after the other.
+bool GroupJudge::spoil_nominations(const Places& places) {
+  for (const Place& place : places) walk_.after().remove(place.pod);
+  bool spoilt = false;
+  for (const Place& place : places) {
+    spoilt = spoilt || walk_.spoils_nomination(place.pod, ask_, place.node);
+    walk_.after().place(place.pod, place.node);
+  }
+  return spoilt;
+}
+
 std::vector<PodIndex> GroupJudge::pods_of(const Places& places) {
   std::vector<PodIndex> pods;
   pods.reserve(places.size());
@@ -331,7 +344,8 @@ Places GroupJudge::find_places(const Nodes& nodes, bool also_now, const std::set
   const Places places = first_fit(nodes, also_now);
   const bool room = queue_fits(places, {away.begin(), away.end()}) &&
                     (!also_now || walk_.queue_room().fits_now(ask_, pods_of(places)));
-  const bool found = places.size() == needed_ && room && all_fit_after(places);
+  const bool found =
+      places.size() == needed_ && room && all_fit_after(places) && !spoil_nominations(places);
   take_back(places, also_now);
   return found ? places : Places{};
 }

@@ -78,6 +78,10 @@ void PlanWalk::count_own_late(const HeardAsk& ask) {
   for (const PodIndex pod : ask.pods) {
     const NodeIndex node = cluster_.pods().nominated[pod];
     if (!node.exists() || !cluster_.nodes().flags[node].exists) continue;
+    // A reservation is no nomination before its victims are chosen (section 5).
+    const bool reserved =
+        !ask.pinned_to.empty() && cluster_.notes(cluster_.pods().notes[pod]).only_reserved();
+    if (reserved) continue;
     for (const PodIndex late : late_) {
       if (cluster_.pods().node[late] != node) continue;
       const std::string& noted = cluster_.notes(cluster_.pods().notes[late]).evicted_for;

@@ -144,7 +144,8 @@ bool GroupPlans::follow(GroupCandidate& found) {
 
 /// True: it is the best so far. The runner-up is of another domain where there are several.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
-  if (!found) return false;
+  // A bound may have left members without a place.
+  if (!found || found->places.size() < task_.needed) return false;
   if (best_ && same_plan(*found, *best_)) {
     const bool preferred =
         compare(found->score, best_->score) <= 0 && found->domain->rank < best_->domain->rank;
@@ -231,7 +232,8 @@ void GroupPlans::find_runner_up() {
     for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
       std::optional<GroupCandidate> found = plan_of(manner, place, false);
       if (found) found = place.search->adopt(found->places, found->victims.pods);
-      const bool other = found && !same_plan(*found, *best_) && !better(*found, *best_);
+      const bool other = found && found->places.size() >= task_.needed &&
+                         !same_plan(*found, *best_) && !better(*found, *best_);
       if (other && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
     }
   }

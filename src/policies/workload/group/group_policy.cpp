@@ -198,9 +198,8 @@ bool GroupDecision::awaits_late() {
 void GroupDecision::wait_for_late(const PlanAsk& undecided) {
   const bool nothing = ask_.outcome == Outcome::infeasible || ask_.outcome == Outcome::not_found;
   const auto useful = [this](PodIndex late) {
-    return std::ranges::any_of(task_.members, [&](PodIndex member) {
-      return could_use_late(world_, member, late);
-    });
+    return std::ranges::any_of(
+        task_.members, [&](PodIndex member) { return could_use_late(world_, member, late); });
   };
   if (!nothing || std::ranges::none_of(world_.late(), useful)) return;
   world_.credit_late(world_.late());
