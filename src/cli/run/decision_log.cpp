@@ -25,8 +25,9 @@ std::string places_text(const PlanAsk& ask) {
   return text;
 }
 
-std::string number_text(std::size_t number) {
-  return number == 0 ? std::string{} : fmt::format("{}", number);
+/// Nothing for none.
+LogValue log_count(std::size_t count) {
+  return count == 0 ? LogValue{} : LogValue(static_cast<std::int64_t>(count));
 }
 
 /// The first clause of a reason, without its numbers.
@@ -87,11 +88,11 @@ bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
   log_.tell(LogLevel::info, "decided",
             {{"plan", plan.id},
              {"ask", name},
-             {"priority", fmt::format("{}", ask.priority)},
+             {"priority", ask.priority},
              {"profile", ask.profile},
              {"outcome", std::string(choice_name(ask.outcome))},
              {ask.kind == AskKind::pod ? "node" : "nodes", places},
-             {"victims", number_text(ask.victims.size())},
+             {"victims", log_count(ask.victims.size())},
              {"reason", ask.reason}});
   for (const PlanVictim& victim : ask.victims) {
     log_.tell(LogLevel::info, "victim",
@@ -99,7 +100,7 @@ bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
                {"pod", fmt::format("{}/{}", victim.namespace_name, victim.name)},
                {"unit", victim.unit},
                {"node", victim.node},
-               {"priority", fmt::format("{}", victim.priority)},
+               {"priority", victim.priority},
                {"for", name},
                {"cause", victim.reason},
                {"alternative", victim.cause_alternative},
@@ -119,12 +120,12 @@ void DecisionLog::tell_counts(const Plan& plan, bool is_news) {
     is_news = true;
   }
   if (!is_news) return;
-  std::vector<LogField> fields = {{"plan", plan.id}, {"asks", number_text(plan.asks.size())}};
+  std::vector<LogField> fields = {{"plan", plan.id}, {"asks", log_count(plan.asks.size())}};
   for (std::size_t at = 0; at < outcomes.size(); ++at) {
-    fields.emplace_back(choice_names<Outcome>.at(at), number_text(outcomes.at(at)));
+    fields.emplace_back(choice_names<Outcome>.at(at), log_count(outcomes.at(at)));
   }
   for (std::size_t at = 0; at < actions.size(); ++at) {
-    fields.emplace_back(choice_names<ActionType>.at(at), number_text(actions.at(at)));
+    fields.emplace_back(choice_names<ActionType>.at(at), log_count(actions.at(at)));
   }
   log_.tell(LogLevel::info, "cycle", fields);
 }
@@ -153,7 +154,7 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
     for (const LawBreach& breach : refused.breaches) {
       log_.tell(LogLevel::error, "law-broken",
                 {{"plan", refused.id},
-                 {"law", fmt::format("{}", breach.law)},
+                 {"law", breach.law},
                  {"ask", breach.ask},
                  {"reason", breach.text}});
     }

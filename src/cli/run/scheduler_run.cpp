@@ -369,9 +369,9 @@ class SchedulerRun {
     }
     has_seen_ = true;
     log_.tell(LogLevel::info, "sight",
-              {{"nodes", fmt::format("{}", loop_->cluster().node_count())},
-               {"pods", fmt::format("{}", loop_->cluster().pod_count())},
-               {"pending", fmt::format("{}", loop_->backlog().pending())}});
+              {{"nodes", static_cast<std::int64_t>(loop_->cluster().node_count())},
+               {"pods", static_cast<std::int64_t>(loop_->cluster().pod_count())},
+               {"pending", static_cast<std::int64_t>(loop_->backlog().pending())}});
   }
 
   void tell_pause() {
