@@ -16,6 +16,10 @@ std::string refusal_text(const NaiveRefusal& refusal) {
   return fmt::format("{} {}", choice_name(refusal.reason), refusal.detail);
 }
 
+bool is_kernel_of(const HeardAsk& session, PodIndex pod) {
+  return std::ranges::find(session.pods, pod) != session.pods.end();
+}
+
 }  // namespace
 
 bool has_place(const PlanAsk& entry) {
@@ -203,7 +207,10 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member, No
     if (lower && (gives_way || !keeping_.contains(pod))) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     const bool alone = ask.entry->kind == AskKind::pod || own_members == OwnMembers::counted;
-    if (alone ? pod != member : index != ask.unit) held.push_back(pod);
+    const bool is_own = alone                                 ? pod == member
+                        : ask.entry->kind == AskKind::session ? is_kernel_of(ask, pod)
+                                                              : index == ask.unit;
+    if (!is_own) held.push_back(pod);
   }
   return held;
 }

@@ -166,7 +166,7 @@ void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
       std::int64_t& sum = bound ? numbers.used : numbers.pending;
       sum = saturated_add(sum, item.amount);
       if (leaving) numbers.leaving = saturated_add(numbers.leaving, item.amount);
-      if (leaving && !rules.credited(pod)) {
+      if (leaving && rules.overdue(pod)) {
         numbers.stuck = saturated_add(numbers.stuck, item.amount);
       }
       if (young) numbers.young = saturated_add(numbers.young, item.amount);

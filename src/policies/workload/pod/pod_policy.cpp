@@ -80,6 +80,7 @@ class PodPolicy {
   }
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
+  bool evens_out_later() const;
   void nothing_works(bool unproven);
   void queue_is_full(QueueVerdict verdict);
 
@@ -136,7 +137,7 @@ bool PodPolicy::finds_late_room() {
   if (world_.limits() != nullptr && !world_.limits()->has_room_later(self())) return false;
   const NodeIndex node = *choice.now;
   PodFit now(world_.survey(), world_.now(), pod_, world_.decided_pods());
-  const auto fits = [&] { return !now.check_unreserved(node); };
+  const auto fits = [&] { return !now.check(node); };
   const auto elsewhere =
       now.constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
   wait_for(world_, world_.needed_leavers(std::span(&node, 1), elsewhere, fits), ask_);
@@ -267,7 +268,7 @@ void PodPolicy::preempt(PodFit& after) {
                           rule == VictimChoiceRule::put_back || domain_.empty();
   every_node ? search_all(after, victims) : search_best(after, victims);
   if (victims.out_of_steps()) ask_.bounds_reached.emplace_back(victims.bound());
-  if (best_.empty()) return nothing_works(victims.unproven() || promised_);
+  if (best_.empty()) return nothing_works(victims.unproven() || promised_ || evens_out_later());
   if (waits_out_delay(world_, world_.cluster().pods().created[pod_], ask_)) return;
   if (!follows_each()) follow_cascades(cascades);
   if (cascades.bound_reached()) {
@@ -383,6 +384,14 @@ void PodPolicy::queue_is_full(QueueVerdict verdict) {
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   ask_.reason = queue_full_reason(world_, self(), verdict, unit().never_preempts);
   ask_.placements.clear();
+}
+
+/// A spread may be uneven only until everybody who is nominated has come, one after the other.
+bool PodPolicy::evens_out_later() const {
+  const Cluster& cluster = world_.cluster();
+  if (cluster.shape(cluster.pods().shape[pod_]).spread.empty()) return false;
+  return std::ranges::any_of(cluster.nominated_pods(),
+                             [this](PodIndex pod) { return pod != pod_; });
 }
 
 void PodPolicy::nothing_works(bool unproven) {
