@@ -29,8 +29,10 @@ std::string type_remedy(std::string_view expected, json_type found, std::string_
   if (expected == "a string" && found == json_type::number) return "put it in quotes";
   if (expected == "a string" && found == json_type::boolean) {
     // What was written is gone by now, and it was hardly "true" or "false".
-    return token == "true" ? "put it in quotes: YAML takes y, yes and on without quotes for true"
-                           : "put it in quotes: YAML takes n, no and off without quotes for false";
+    if (token == "true")
+      return "put it in quotes: YAML takes y, yes and on without quotes for true";
+    if (token != "false") return {};  // It is not even a boolean.
+    return "put it in quotes: YAML takes n, no and off without quotes for false";
   }
   if (found != json_type::string) return {};
   const bool is_number =

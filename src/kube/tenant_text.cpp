@@ -15,14 +15,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> told_kind
      {"Session", "a session"},
      {"Deployment", "a deployment"},
      {"ReplicaSchedule", "a replica schedule"}}};
-constexpr std::string_view namespace_word = "namespace";
+constexpr std::string_view namespace_words = "in namespace";
 
-/// What stands for a name of somebody else, and for the word before it; empty: it may be told.
-std::string told_instead(std::string_view before, std::string_view name,
+/// What stands for a name of somebody else, and for the word before it, which begins at `last`;
+/// empty: it may be told.
+std::string told_instead(std::string_view told, std::size_t last, std::string_view name,
                          std::string_view namespace_name, const std::vector<PodPlacement>& named) {
+  const std::string_view before = told.substr(last);
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos) {
-    const bool is_other = before == namespace_word && !name.empty() && name != namespace_name;
+    const bool is_other =
+        told.ends_with(namespace_words) && !name.empty() && name != namespace_name;
     return is_other ? "another namespace" : "";
   }
   if (name.substr(0, slash) == namespace_name) return {};
@@ -48,12 +51,11 @@ std::string tenant_text(std::string_view text, std::string_view namespace_name,
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string_view word = text.substr(at, end - at);
     const std::string_view name = word.substr(0, word.find_last_not_of(",;:.()") + 1);
-    const std::string_view before =
-        last == told.size() ? std::string_view{} : std::string_view(told).substr(last);
-    const std::string instead = told_instead(before, name, namespace_name, named);
+    const std::string instead = told_instead(told, last, name, namespace_name, named);
     if (!instead.empty()) {
+      const bool is_alone = last == told.size();
       told.resize(last);
-      if (before.empty() && at > 0) told += ' ';
+      if (is_alone && at > 0) told += ' ';
       told += instead;
       told += word.substr(name.size());
       last = told.size();

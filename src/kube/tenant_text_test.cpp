@@ -36,6 +36,7 @@ TEST(TenantText, NamesWhatIsInItsNamespaceAndNobodyElse) {
            {"10 evictions a minute in namespace a", "10 evictions a minute in namespace a"},
            {"short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated",
             "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated"},
+           {"taint namespace is not tolerated", "taint namespace is not tolerated"},
            {"PodGroup a/gang: no node", "PodGroup a/gang: no node"}}) {
     EXPECT_EQ(tenant_text(text, "a", named), told);
   }

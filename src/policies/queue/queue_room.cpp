@@ -47,6 +47,10 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
   }
   // Queues count who is leaving as gone, however late (law 6: section 3 has rules of its own).
   for (const PodIndex pod : world.late()) after_.write_off(pod);
+  for (const PodIndex pod : world.cluster().leaving_pods()) {
+    const bool counts = world.rules().credited(pod) || world.rules().overdue(pod);
+    if (!counts) after_.write_off(pod);  // Whatever `workload.leavingRoom` makes of its room.
+  }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
     const NodeIndex node = world.cluster().pods().nominated[pod];
     if (!world.cluster().nodes().flags[node].exists) continue;

@@ -39,6 +39,8 @@ class PinnedAsk {
     fit_.keep_free(claimed_room(world_, world_.after(), node_));
     return finds_room();
   }
+  /// It may wait for pods that leave late.
+  void count_late() { for_late_ = true; }
   bool refused_for_ever();
   void reserve();
   /// `candidates` is only memory.
@@ -65,6 +67,7 @@ class PinnedAsk {
   PlanAsk& ask_;
   PodFit fit_;
   bool somebody_leaves_ = false;
+  bool for_late_ = false;
   std::vector<PodIndex> victims_;
 };
 
@@ -115,6 +118,7 @@ bool PinnedAsk::finds_room() {
   if (world_.differs() || somebody_leaves_) {
     now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
     now->keep_free(claimed_room(world_, world_.now(), node_));
+    if (for_late_) now->ignore_reservations();
   }
   const bool may_bind = world_.may_bind(pod_, node_);
   if (may_bind && (!now || !now->check_unreserved(node_))) {
@@ -126,7 +130,8 @@ bool PinnedAsk::finds_room() {
   }
   reserve();
   ask_.outcome = Outcome::waits;
-  const auto fits = [&] { return !now->check_unreserved(node_); };
+  // Who waits long leaves room, too, to those who are nominated there (law 7).
+  const auto fits = [&] { return for_late_ ? !now->check(node_) : !now->check_unreserved(node_); };
   const auto elsewhere =
       now->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
   wait_for(world_, world_.needed_leavers(std::span(&node_, 1), elsewhere, fits), ask_);
@@ -380,8 +385,9 @@ void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const Pla
 void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& ask) {
   const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
   std::vector<PodIndex> there;
-  std::ranges::copy_if(world_.late(), std::back_inserter(there),
-                       [&](PodIndex late) { return world_.cluster().pods().node[late] == node; });
+  std::ranges::copy_if(world_.late(), std::back_inserter(there), [&](PodIndex late) {
+    return world_.cluster().pods().node[late] == node || could_use_late(world_, pod, late);
+  });
   if (!nothing || there.empty() || !world_.survey().could_take(pod, node)) return;
   world_.credit_late(there);
   PlanAsk again = start_pod_ask(world_.cluster(), pod);
@@ -389,7 +395,9 @@ void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& as
   again.explanation.nodes_considered = 1;
   const Scratch::Checkpoint before = world_.after().checkpoint();
   apply_leaving_room(world_, node);
-  const bool found = PinnedAsk(draft_, pod, node, again).finds_room_beside_claims();
+  PinnedAsk waiting(draft_, pod, node, again);
+  waiting.count_late();
+  const bool found = waiting.finds_room_beside_claims();
   world_.after().rollback(before);
   if (found && waits_for_late(world_, again)) {
     ask = std::move(again);

@@ -433,7 +433,10 @@ std::vector<PodOnNode> GroupDecision::valid_nominations() {
 /// True: they fit at once. Otherwise says for whom they wait.
 bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
   MemberFits& fits = now();
-  const auto fit = [&] { return fits.fit_in_turn(places, MemberFits::Nominations::ignore); };
+  // Who waits long leaves room, too, to those who are nominated there (law 7).
+  const auto nominations =
+      for_late_ ? MemberFits::Nominations::count : MemberFits::Nominations::ignore;
+  const auto fit = [&] { return fits.fit_in_turn(places, nominations); };
   if (fit()) return true;
   std::vector<NodeIndex> nodes;
   nodes.reserve(places.size());
