@@ -143,6 +143,15 @@ TEST(LiveFeed, EqualsAFreshListWhateverHappens) {
   }
 }
 
+bool await_feed(const std::function<bool()>& done, Fed& fed) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    fed.feed().mailbox().wait_for_wake(Duration{5});
+  }
+  return true;
+}
+
 /// A feed that has listed everything, whose watches of one kind then break once.
 class FeedSight : public testing::Test {
  protected:
@@ -154,26 +163,18 @@ class FeedSight : public testing::Test {
     }
   }
 
-  static bool await(const std::function<bool()>& done, Fed& fed) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!done()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      fed.feed().mailbox().wait_for_wake(Duration{5});
-    }
-    return true;
-  }
   /// Puts the object first. Returns how many requests there were before.
   std::size_t break_watches_of(const std::string& path, const std::string& object = {}) {
     fed.start();
     EXPECT_TRUE(fed.becomes_current());
     EXPECT_TRUE(fed.server().await_watches(fed.watches()));
-    EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+    EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
     if (!object.empty()) fed.server().put(object);
     const std::size_t before = fed.server().requests().size();
     // No cut: curl sends again what was cut off on a connection that it had used before.
     fed.server().fail({.kind = FaultKind::status, .path_prefix = path, .times = 1});
     fed.server().end_watches();
-    EXPECT_TRUE(await([&] { return fed.feed().statistics().failures > 0; }, fed));
+    EXPECT_TRUE(await_feed([&] { return fed.feed().statistics().failures > 0; }, fed));
     return before;
   }
   /// Of requests after the first `from`.
@@ -191,7 +192,7 @@ class FeedSight : public testing::Test {
 TEST_F(FeedSight, ComesBackWithAList) {
   // Pods do not fit on a page, and want a bookmark.
   const std::size_t before = break_watches_of("/api/v1/namespaces", node_text("n2", 4));
-  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_TRUE(fed.becomes_current());
   EXPECT_GE(count(before, "GET /api/v1/namespaces?limit=5", ""), 1U);
   EXPECT_TRUE(std::ranges::none_of(fed.server().requests(), [](const std::string& line) {
@@ -204,7 +205,7 @@ TEST_F(FeedSight, ComesBackWithABookmark) {
   // The node is something to tell.
   const std::size_t before = break_watches_of("/api/v1/pods", node_text("n2", 4));
   EXPECT_FALSE(fed.feed().sees_all());
-  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_TRUE(fed.becomes_current());
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
   EXPECT_GE(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
@@ -213,7 +214,7 @@ TEST_F(FeedSight, ComesBackWithABookmark) {
 /// Nothing at all has happened since: the page is of the version that was seen last.
 TEST_F(FeedSight, ComesBackWithAnEqualVersion) {
   const std::size_t before = break_watches_of("/api/v1/pods");
-  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
   EXPECT_EQ(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 0U);
 }
@@ -222,7 +223,7 @@ TEST_F(FeedSight, ComesBackWithAnEqualVersion) {
 TEST_F(FeedSight, ComesBackWithTheLastEventThatWasMissed) {
   const std::size_t before = break_watches_of("/api/v1/pods");
   fed.server().put(pod_text("late", "u", "n1", "Running"));
-  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_TRUE(fed.becomes_current());
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
 }
@@ -233,7 +234,7 @@ TEST_F(FeedSight, ComesBackWithTheWholeListWhereNoBookmarkComes) {
   // Not among those that are watched, and the last of its kind: no event, and no bookmark.
   const std::size_t before =
       break_watches_of("/api/v1/pods", pod_text("over", "u", "n1", "Failed"));
-  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_EQ(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 2U);
   EXPECT_TRUE(fed.becomes_current());
@@ -244,9 +245,9 @@ TEST_F(FeedSight, AQuietServerIsAskedForOneObject) {
   fed.limits().read_after = Duration{20};
   fed.start();
   EXPECT_TRUE(fed.becomes_current());
-  EXPECT_TRUE(await([&] { return count(0, "GET /api/v1/nodes?limit=1", "") >= 2; }, fed));
-  EXPECT_TRUE(
-      await([&] { return count(0, "GET /api/v1/pods?limit=1&fieldSelector=", "") >= 2; }, fed));
+  EXPECT_TRUE(await_feed([&] { return count(0, "GET /api/v1/nodes?limit=1", "") >= 2; }, fed));
+  EXPECT_TRUE(await_feed(
+      [&] { return count(0, "GET /api/v1/pods?limit=1&fieldSelector=", "") >= 2; }, fed));
   EXPECT_EQ(fed.feed().statistics().failures, 0U);
 }
 
@@ -257,8 +258,9 @@ TEST(LiveFeed, AKindThatMayNotBeReadIsNoSight) {
   fed.start();
   EXPECT_TRUE(fed.server().await_watches(fed.watches() - 1));
   EXPECT_TRUE(fed.becomes_current());
+  // Its thread may be slower than those of the other kinds.
+  EXPECT_TRUE(await_feed([&] { return fed.feed().statistics().failures > 0; }, fed));
   EXPECT_FALSE(fed.feed().sees_all());
-  EXPECT_GT(fed.feed().statistics().failures, 0U);
 }
 
 /// Bytes keep the connection alive, but no event comes of them.
