@@ -213,6 +213,7 @@ void World::leave(std::span<const PodIndex> victims) {
     firm_.remove(victim);
     gone_.push_back(victim);
     gone_rank_.writable(victim) = static_cast<std::uint32_t>(gone_.size());
+    std::erase(late_, victim);  // It leaves as a victim now.
   }
   budgets_.commit(victims);
   end_operation();

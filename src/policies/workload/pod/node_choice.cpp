@@ -246,7 +246,12 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
   RoomValue best_now;
   RoomValue best_later;
   std::vector<Ranked> ranked;
-  RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score, comes);
+  NodeIndex nominated = world.cluster().pods().nominated[after.ask()];
+  // Where it may not go it has no place: a member may be nominated to another domain.
+  const bool is_elsewhere =
+      nominated.exists() && std::ranges::find(domain, nominated) == domain.end();
+  if (is_elsewhere) nominated = {};
+  RoomLook look(world, after, now, nominated, score, comes);
   for (std::size_t position = 0; position < domain.size(); ++position) {
     const NodeIndex node = domain[position];
     if (position + NodeScan::ahead < domain.size()) look.soon(domain[position + NodeScan::ahead]);
