@@ -303,8 +303,8 @@ void read_kernels(const FieldValue& value, SessionDraft& draft) {
   reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
     read_kernel(reader, item, to, draft.session, names);
   });
-  const bool is_told = reader.problem_count() != problems_before;  // It is no list, say.
-  if (!draft.session.kernels.empty() || is_told) return;
+  const bool is_reported = reader.problem_count() != problems_before;  // It is no list, say.
+  if (!draft.session.kernels.empty() || is_reported) return;
   reader.refuse(value.at, {}, "the list is empty", "add a kernel: a session has at least one");
 }
 

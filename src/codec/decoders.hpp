@@ -153,15 +153,15 @@ struct ShapeDraft {
   std::vector<AffinityDraft> affinity;
   std::vector<AffinityDraft> anti_affinity;
   std::vector<SpreadDraft> spread;
-  std::vector<AffinityDraft> pod_wishes;
-  std::vector<SpreadDraft> spread_wishes;
+  std::vector<AffinityDraft> preferred_pods;
+  std::vector<SpreadDraft> preferred_spread;
 
   void clear() {
     affinity.clear();
     anti_affinity.clear();
     spread.clear();
-    pod_wishes.clear();
-    spread_wishes.clear();
+    preferred_pods.clear();
+    preferred_spread.clear();
   }
 };
 /// A NodeSelector: `nodeSelectorTerms`, at least one.

@@ -71,7 +71,7 @@ struct Loaded {
   std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
   LoadStatistics statistics;
   Problems warnings;                    ///< Never errors.
-  Quarantine quarantine;                ///< Empty unless LoadWish says to keep going.
+  Quarantine quarantine;                ///< Empty unless LoadOptions says to keep going.
   std::vector<WorkloadPods> workloads;  ///< Whose pods are in the cluster, made or not.
   ReplicaSetOwners replica_sets;        ///< As the ReplicaSets of the input say.
 };
@@ -103,7 +103,7 @@ using TextTaker = std::function<void(std::string_view name, std::string_view pad
 /// Gives texts that are in no file, as those of a live cluster, and tells what went wrong.
 using TextFeed = std::function<Problems(const TextTaker&)>;
 
-struct LoadWish {
+struct LoadOptions {
   UnpackLimits limits;                   ///< How much a packed file may become.
   std::span<const AskedWorkload> asked;  ///< Whose pods are made even if it is suspended.
   bool keep_going = false;               ///< Law 13: one bad object does not stop the others.
@@ -119,10 +119,10 @@ struct LoadWish {
 
 /// `progress` hears of every file.
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
-                const LoadWish& wish = {});
+                const LoadOptions& options = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {},
-                     const LoadWish& wish = {});
+                     const LoadOptions& options = {});
 
 }  // namespace makeway

@@ -186,7 +186,7 @@ TEST(PlanIdentity, ExplanationsAndTheIdItselfDoNotCount) {
   EXPECT_EQ(plan_identity(plan), id);
   // Without explanations only the first sessions of a list are told, so only those count.
   plan.resource_groups.push_back({.name = "g"});
-  plan.resource_groups.front().running.first.resize(plan_sessions_told_max);
+  plan.resource_groups.front().running.first.resize(plan_sessions_listed_max);
   const std::string with_group = plan_identity(plan);
   EXPECT_NE(with_group, id);
   plan.resource_groups.front().running.first.push_back({.name = "one more"});

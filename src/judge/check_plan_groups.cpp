@@ -397,7 +397,7 @@ void GroupJudge::judge_evicting() {
   if (!alike) return;
   const std::vector<Nodes> allowed = sure_domains();
   for (const bool also_now : {true, false}) {
-    if (!also_now && !walk_.somebody_gone()) return;
+    if (!also_now && !walk_.any_pod_gone()) return;
     for (const Nodes& nodes : allowed) {
       const Places places = find_places(nodes, also_now);
       if (places.empty()) continue;

@@ -92,8 +92,8 @@ PodAffinityTerm term(std::string app, std::string key = "kubernetes.io/hostname"
           .topology_key = std::move(key)};
 }
 
-Pod repelling(Pod object, const PodAffinityTerm& whom) {
-  object.shape.anti_affinity = {whom};
+Pod repelling(Pod object, const PodAffinityTerm& term) {
+  object.shape.anti_affinity = {term};
   return object;
 }
 

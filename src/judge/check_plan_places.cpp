@@ -53,10 +53,10 @@ void judge_awaited(PlanWalk& walk, const HeardAsk& ask, const PodPlacement& awai
 void judge_waiting(PlanWalk& walk, const HeardAsk& ask) {
   const PlanAsk& entry = *ask.entry;
   // Where earlier asks are on their way, it may also wait for them to come (affinity, spread).
-  const bool names_nobody = entry.waits_for.empty() && !entry.waits_until;
+  const bool names_no_pod = entry.waits_for.empty() && !entry.waits_until;
   const bool comes_from_outside =
       walk.someone_nominated() || walk.queue_room().waits_for_queues(ask);
-  if (entry.outcome == Outcome::waits && names_nobody && !comes_from_outside) {
+  if (entry.outcome == Outcome::waits && names_no_pod && !comes_from_outside) {
     walk.report(6, ask, "it waits for nothing");
   }
   if (entry.waits_until && *entry.waits_until <= walk.time()) {
@@ -179,7 +179,7 @@ void PodJudge::respect_claims(NaiveFit& fit) const {
 /// somebody who is late if it fits without.
 void PodJudge::judge_late() {
   walk_.count_own_late(ask_);
-  if (walk_.somebody_own_late()) {
+  if (walk_.any_own_victim_late()) {
     NaiveFit fit(walk_.after(), ask_.pods.front());
     const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
     const bool allowed = std::ranges::find(nodes(), node) != nodes().end();
@@ -282,7 +282,7 @@ void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_
                         fmt::format("it has victims, and fits on node {}", walk_.node_name(*free)));
   }
   // Nobody is leaving: there is no room later that is not there now.
-  if (!walk_.somebody_gone()) return;
+  if (!walk_.any_pod_gone()) return;
   const auto later = std::ranges::find_if(nodes(), fits_there);
   if (later == nodes().end()) return;
   walk_.report(6, ask_,

@@ -13,9 +13,9 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
   const bool left_out = leaves_out_queues(hearing.plan.left_out);
   for (const NaiveQueue& queue : queues_.queues) {
     Row& row = rows_.emplace_back();
-    auto told = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
-    if (told != hearing.plan.queues.end() && told->name != queue.name) {
-      told = hearing.plan.queues.end();
+    auto reported = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
+    if (reported != hearing.plan.queues.end() && reported->name != queue.name) {
+      reported = hearing.plan.queues.end();
     }
     for (std::size_t column = 0; column < queue.shares.size(); ++column) {
       const NaiveShare& share = queue.shares[column];
@@ -23,11 +23,11 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
       row.coming.push_back(left_out ? 0 : share.preempting);
       row.used_now.push_back(share.used);
       row.used_after.push_back(share.healthy() + share.stuck);
-      if (told == hearing.plan.queues.end()) continue;
+      if (reported == hearing.plan.queues.end()) continue;
       // Whether what the plan says is right is judged elsewhere.
       const std::string_view name = hearing.cluster.resources().name(queues_.resources[column]);
-      const auto said = std::ranges::find(told->shares, name, &PlanQueueShare::resource);
-      if (said == told->shares.end()) continue;
+      const auto said = std::ranges::find(reported->shares, name, &PlanQueueShare::resource);
+      if (said == reported->shares.end()) continue;
       row.allocated.back() = said->allocated;
       row.coming.back() = said->preempting;
     }

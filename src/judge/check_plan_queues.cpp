@@ -50,8 +50,9 @@ class TableJudge {
   }
 
   bool names_agree();
-  void judge_queue(const NaiveQueue& queue, const PlanQueue& told);
-  void judge_share(const NaiveQueue& queue, const NaiveShare& share, const PlanQueueShare& told);
+  void judge_queue(const NaiveQueue& queue, const PlanQueue& reported);
+  void judge_share(const NaiveQueue& queue, const NaiveShare& share,
+                   const PlanQueueShare& reported);
   /// Over leaves.
   struct Sums {
     std::int64_t handed_out = 0;
@@ -63,7 +64,7 @@ class TableJudge {
   void judge_moves();
   void judge_balance();
   void judge_statuses();
-  void judge_adopted(const NaiveQueue& queue, const PlanQueue& told);
+  void judge_adopted(const NaiveQueue& queue, const PlanQueue& reported);
 
   Hearing& hearing_;
   const NaiveQueues& queues_;
@@ -77,35 +78,36 @@ bool TableJudge::names_agree() {
   return agree;
 }
 
-void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& told) {
-  if (std::tie(told.parent, told.weight, told.leaf) !=
+void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& reported) {
+  if (std::tie(reported.parent, reported.weight, reported.leaf) !=
       std::tie(queue.parent, queue.weight, queue.leaf)) {
     report(9, queue, "its parent or weight is another one");
   }
-  judge_adopted(queue, told);
-  const bool same = told.shares.size() == queue.shares.size();
+  judge_adopted(queue, reported);
+  const bool same = reported.shares.size() == queue.shares.size();
   for (std::size_t column = 0; column < queue.shares.size(); ++column) {
-    if (!same || told.shares[column].resource != resource(column)) {
+    if (!same || reported.shares[column].resource != resource(column)) {
       return report(9, queue, "it does not list the resources that are divided");
     }
-    judge_share(queue, queue.shares[column], told.shares[column]);
+    judge_share(queue, queue.shares[column], reported.shares[column]);
   }
 }
 
 void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
-                             const PlanQueueShare& told) {
+                             const PlanQueueShare& reported) {
   const auto compare = [&](int law, std::string_view what, std::int64_t said, std::int64_t truth) {
     if (said == truth) return;
-    report(law, queue, fmt::format("its {} {} is {}, not {}", told.resource, what, truth, said));
+    report(law, queue,
+           fmt::format("its {} {} is {}, not {}", reported.resource, what, truth, said));
   };
-  compare(9, "deserved", told.deserved, share.deserved);
-  compare(9, "allocated before", told.allocated_before, share.before);
-  compare(9, "used", told.used, share.used);
-  compare(9, "leaving", told.leaving, share.leaving);
-  compare(9, "demand", told.demand, share.demand());
+  compare(9, "deserved", reported.deserved, share.deserved);
+  compare(9, "allocated before", reported.allocated_before, share.before);
+  compare(9, "used", reported.used, share.used);
+  compare(9, "leaving", reported.leaving, share.leaving);
+  compare(9, "demand", reported.demand, share.demand());
   if (!queues_.exact) return;
-  compare(3, "allocated", told.allocated, share.allocated);
-  compare(3, "preempting", told.preempting, share.preempting);
+  compare(3, "allocated", reported.allocated, share.allocated);
+  compare(3, "preempting", reported.preempting, share.preempting);
 }
 
 /// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
@@ -118,15 +120,16 @@ void TableJudge::judge_sums(std::size_t column) {
     if (!queue.leaf) continue;
     const auto& shares = hearing_.plan.queues[at].shares;
     if (shares.size() <= column) return;
-    const PlanQueueShare& told = shares[column];
-    if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
+    const PlanQueueShare& reported = shares[column];
+    if (reported.allocated < 0 || reported.preempting < 0)
+      report(8, queue, "it has less than nothing");
     const NaiveShare& share = queue.shares[column];
     for (const std::size_t around : around_of(at)) {
-      sums[around].handed_out += told.allocated + told.preempting;
+      sums[around].handed_out += reported.allocated + reported.preempting;
       sums[around].kept +=
           share.in_fact(std::min(share.before, std::max(share.used, share.deserved)),
                         share.movable - share.governed);
-      sums[around].held += std::max(told.allocated, told.used);
+      sums[around].held += std::max(reported.allocated, reported.used);
     }
   }
   const auto limit_of = [&](std::size_t at) {
@@ -201,24 +204,24 @@ void TableJudge::judge_balance() {
   }
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
     if (!queues_.queues[at].leaf) continue;
-    for (const PlanQueueShare& told : hearing_.plan.queues[at].shares) {
-      const std::pair key(queues_.queues[at].name, told.resource);
-      if (told.allocated - told.allocated_before == allocated[key] &&
-          told.preempting == preempting[key]) {
+    for (const PlanQueueShare& reported : hearing_.plan.queues[at].shares) {
+      const std::pair key(queues_.queues[at].name, reported.resource);
+      if (reported.allocated - reported.allocated_before == allocated[key] &&
+          reported.preempting == preempting[key]) {
         continue;
       }
       report(9, queues_.queues[at],
-             fmt::format("the moves of {} are not what changes its share", told.resource));
+             fmt::format("the moves of {} are not what changes its share", reported.resource));
     }
   }
 }
 
 /// Told once: when the default queue is there and nothing is known about it yet.
-void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& told) {
+void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& reported) {
   const Queue& object = hearing_.cluster.own<Queue>().find({"", queue.name})->second;
   const bool is_new = queue.name == hearing_.configuration.queue.default_queue &&
                       object.allocated.empty() && object.preempting.empty();
-  if (told.adopts != (is_new ? queues_.adopted : 0)) {
+  if (reported.adopts != (is_new ? queues_.adopted : 0)) {
     report(9, queue, "another number of pods becomes its own");
   }
 }
@@ -226,12 +229,12 @@ void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& told) {
 /// Whoever reads the objects in the next cycle finds there what the table says now.
 void TableJudge::judge_statuses() {
   auto next = hearing_.plan.queue_status.begin();
-  for (const PlanQueue& told : hearing_.plan.queues) {
-    const Queue& object = hearing_.cluster.own<Queue>().find({"", told.name})->second;
+  for (const PlanQueue& reported : hearing_.plan.queues) {
+    const Queue& object = hearing_.cluster.own<Queue>().find({"", reported.name})->second;
     std::map<std::string_view, std::array<std::int64_t, 4>> now;
     std::map<std::string_view, std::array<std::int64_t, 4>> before;
     bool known = true;  // An amount that is not written counts as unknown; of promises as none.
-    for (const PlanQueueShare& share : told.shares) {
+    for (const PlanQueueShare& share : reported.shares) {
       now[share.resource] = {share.deserved, share.allocated, share.used, share.preempting};
       before[share.resource] = {};
     }
@@ -239,11 +242,12 @@ void TableJudge::judge_statuses() {
                                                   &object.preempting};
     for (std::size_t which = 0; which < written.size(); ++which) {
       for (const Amount& each : *written[which]) before[each.resource][which] = each.amount;
-      known = known && (which == 3 || written[which]->size() == told.shares.size());
+      known = known && (which == 3 || written[which]->size() == reported.shares.size());
     }
-    const bool listed = next != hearing_.plan.queue_status.end() && next->name == told.name;
+    const bool listed = next != hearing_.plan.queue_status.end() && next->name == reported.name;
     if (listed == (known && now == before)) {
-      hearing_.breaches.add(9, "Queue " + told.name, "its status changes, and is not told, or is");
+      hearing_.breaches.add(9, "Queue " + reported.name,
+                            "its status changes, and is not told, or is");
     }
     if (!listed) continue;
     std::map<std::string_view, std::array<std::int64_t, 4>> said;
@@ -252,7 +256,8 @@ void TableJudge::judge_statuses() {
     for (std::size_t which = 0; which < lists.size(); ++which) {
       for (const Amount& each : *lists[which]) said[each.resource][which] = each.amount;
     }
-    if (said != now) hearing_.breaches.add(9, "Queue " + told.name, "its next status is another");
+    if (said != now)
+      hearing_.breaches.add(9, "Queue " + reported.name, "its next status is another");
     ++next;
   }
   if (next != hearing_.plan.queue_status.end()) {
@@ -308,7 +313,7 @@ class QueueAskJudge {
     hearing_.breaches.add_of_queues(law, text_of(queues_.queues[queue]), std::move(text));
   }
   /// As the plan says it: whether that is right is judged above.
-  const PlanQueueShare& told(std::size_t queue, std::size_t column) const {
+  const PlanQueueShare& reported(std::size_t queue, std::size_t column) const {
     return hearing_.plan.queues[queue].shares[column];
   }
   const NaiveShare& share(std::size_t queue, std::size_t column) const {
@@ -406,7 +411,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   bool gave_in_vain = false;  // Strict budgets kept those who should have left.
   const Row freed = sum(lost_[queue]);
   for (std::size_t column = 0; column < columns(); ++column) {
-    const PlanQueueShare& each = told(queue, column);
+    const PlanQueueShare& each = reported(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
     const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
@@ -464,7 +469,7 @@ bool QueueAskJudge::governed(const NaiveCandidate& candidate) const {
 void QueueAskJudge::judge_losses(std::size_t queue) {
   Row needed(columns());
   for (std::size_t column = 0; column < columns(); ++column) {
-    const PlanQueueShare& each = told(queue, column);
+    const PlanQueueShare& each = reported(queue, column);
     const std::int64_t need =
         each.used - each.leaving + share(queue, column).stuck - each.allocated;
     needed[column] = std::clamp<std::int64_t>(need, 0, share(queue, column).movable);
@@ -505,11 +510,12 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
 void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row& freed) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (freed[column] >= needed[column]) continue;
-    const bool somebody = std::ranges::any_of(queues_.candidates, [&](const NaiveCandidate& each) {
-      return each.queue == queue && !victims_.contains(each.pods.front()) && !governed(each) &&
-             sum(each.pods)[column] > 0;
-    });
-    if (!somebody) continue;
+    const bool any_candidate =
+        std::ranges::any_of(queues_.candidates, [&](const NaiveCandidate& each) {
+          return each.queue == queue && !victims_.contains(each.pods.front()) && !governed(each) &&
+                 sum(each.pods)[column] > 0;
+        });
+    if (!any_candidate) continue;
     report(3, queue,
            fmt::format("it must lose {} {}, and loses {}", needed[column], resource(column),
                        freed[column]));
@@ -566,21 +572,21 @@ std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
 /// under an ask, some one (the last that was told) makes a difference to it. Where several
 /// resources are taken from a queue, what serves whom is open.
 void QueueAskJudge::judge_served(const HeardAsk& ask) {
-  std::map<std::size_t, std::set<PodIndex>> told_here;
+  std::map<std::size_t, std::set<PodIndex>> reported_here;
   for (const HeardVictim& victim : ask.victims) {
     const std::size_t from = queues_.queue_of(victim.pod);
     if (from == NaiveQueues::none) continue;
-    told_here[from].insert(victim.pod);
+    reported_here[from].insert(victim.pod);
     judge_alternative(from, victim, ask);
   }
-  for (const auto& [from, pods] : told_here) {
+  for (const auto& [from, pods] : reported_here) {
     const Row freed = sum({pods.begin(), pods.end()});
     Row wanted(columns());
     std::size_t taken = 0;
     for (std::size_t column = 0; column < columns(); ++column) {
       wanted[column] = served(from, column, ask);
       const bool lost = share(from, column).over_before() > 0 ||
-                        told(from, column).allocated < told(from, column).allocated_before;
+                        reported(from, column).allocated < reported(from, column).allocated_before;
       taken += lost ? 1 : 0;
     }
     if (taken > 1) continue;

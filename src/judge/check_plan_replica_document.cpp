@@ -43,9 +43,9 @@ class ReplicaDocumentJudge {
       given += item.committed_after - item.committed_before;
     }
     const std::int64_t found = given + std::ssize(said.claims);
-    const bool all_told =
+    const bool all_reported =
         said.out_for.empty() ? found + said.without == said.unmet : found <= said.unmet;
-    if (!all_told || said.without < 0) {
+    if (!all_reported || said.without < 0) {
       report(ask, fmt::format("of {} unmet replicas {} are given, {} claimed, {} without",
                               said.unmet, given, said.claims.size(), said.without));
     }
@@ -57,9 +57,9 @@ class ReplicaDocumentJudge {
     const bool takes = scaled_down(*ask.replicas) > 0;
     const bool open = given < ask.replicas->unmet;
     const bool claims = !ask.replicas->claims.empty();
-    const bool hopeless = outcome == Outcome::infeasible || outcome == Outcome::not_found;
+    const bool refused = outcome == Outcome::infeasible || outcome == Outcome::not_found;
     const bool agrees = (outcome == Outcome::preempts) == takes &&
-                        (outcome == Outcome::fits) == !open && (!hopeless || !claims);
+                        (outcome == Outcome::fits) == !open && (!refused || !claims);
     if (!agrees) report(ask, fmt::format("its outcome is not {}", choice_name(outcome)));
   }
 
@@ -306,12 +306,13 @@ class ReplicaDocumentJudge {
       for (const ClaimedVictim& victim : claim.victims) {
         const HeardShare* const share = spared(ask, claim, victim);
         if (share == nullptr) continue;
-        const bool told = listed(*ask.missed, {.plane = claim.plane,
-                                               .node = claim.node,
-                                               .namespace_name = share->schedule->namespace_name,
-                                               .deployment = share->schedule->deployment,
-                                               .committed = share->commit});
-        if (told) continue;
+        const bool recorded =
+            listed(*ask.missed, {.plane = claim.plane,
+                                 .node = claim.node,
+                                 .namespace_name = share->schedule->namespace_name,
+                                 .deployment = share->schedule->deployment,
+                                 .committed = share->commit});
+        if (recorded) continue;
         report(ask, fmt::format("its next status does not say that {}/{} was spared",
                                 victim.namespace_name, victim.name));
       }

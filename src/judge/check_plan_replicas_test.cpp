@@ -147,10 +147,10 @@ struct FleetScene : Scene {
 
   /// With the status and the net schedule that an honest planner leaves.
   Laws laws() {
-    tell_net_schedule(cluster, plan);
-    return laws_as_told();
+    write_net_schedule(cluster, plan);
+    return laws_as_reported();
   }
-  Laws laws_as_told() {
+  Laws laws_as_reported() {
     plan.replica_status.clear();
     for (const PlanAsk& ask : plan.asks) {
       if (!ask.replicas) continue;
@@ -646,7 +646,7 @@ TEST(CheckPlanReplicas, TheNetScheduleIsTheSumOfTheSteps) {  // law 9
   const auto broken_by = [&](const std::function<void(Plan&)>& lie) {
     scene.plan = honest;
     lie(scene.plan);
-    return scene.laws_as_told();
+    return scene.laws_as_reported();
   };
   EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule.clear(); }), Laws{9});
   EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].unmet_after = 0; }), Laws{9});

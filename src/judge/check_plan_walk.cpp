@@ -40,7 +40,7 @@ PlanWalk::PlanWalk(Hearing& hearing)
     if (!there) continue;
     if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
     const bool kernel = cluster_.pods().flags[pod].kernel;
-    if (!kernel && !NaiveFit(now_, pod).fits_when_empty(node)) hopeless_.insert(pod);
+    if (!kernel && !NaiveFit(now_, pod).fits_when_empty(node)) never_fit_.insert(pod);
   }
   find_credited();
 }
@@ -197,7 +197,7 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member, No
     const bool pinned = configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
     const bool ends =
         pinned || configuration_.workload.nomination_held_by == NominationHeldBy::placement;
-    if (ends && hopeless_.contains(pod)) continue;  // Void.
+    if (ends && never_fit_.contains(pod)) continue;  // Void.
     // Before its victims are chosen a reservation holds nothing.
     if (pinned && cluster_.notes(cluster_.pods().notes[pod]).only_reserved()) continue;
     // Pinned pods take turns: their room is not their own against each other, nor against whom the
@@ -240,7 +240,7 @@ bool PlanWalk::fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeInd
 
 bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
   if (!fits_beside_nominated(fit, ask, node)) return false;
-  std::vector<PodIndex> unsure = hopeful_;
+  std::vector<PodIndex> unsure = tentative_;
   // Who is to come may go elsewhere there.
   if (configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
     for (const Promise& promise : promises_) unsure.push_back(promise.place.pod);
@@ -348,7 +348,7 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
         ask.pods, node, [&](PodIndex pod) { return cluster_.pods().nominated[pod]; });
     for (const PodIndex pod :
          holders(ask, promised == ask.pods.end() ? ask.pods.front() : *promised, node)) {
-      if (queue_room_.same_queue(ask, pod) && !hopeless_.contains(pod)) others.push_back(pod);
+      if (queue_room_.same_queue(ask, pod) && !never_fit_.contains(pod)) others.push_back(pod);
     }
   }
   return queue_room_.fits_after(ask, pods, away, others);
@@ -441,9 +441,9 @@ MaybeRefusal PlanWalk::refusal_after(const Place& place) {
 }
 
 /// Those who may never come are away while it is asked.
-bool PlanWalk::without_hopeful(const std::function<bool()>& question) {
+bool PlanWalk::without_tentative(const std::function<bool()>& question) {
   std::vector<Place> away;
-  for (const PodIndex pod : hopeful_) {
+  for (const PodIndex pod : tentative_) {
     away.push_back({.pod = pod, .node = after().where(pod)});
     after().remove(pod);
   }
@@ -459,7 +459,7 @@ bool PlanWalk::promises_hold() {
 }
 
 void PlanWalk::judge_promises() {
-  for (const PodIndex pod : hopeful_) after().remove(pod);
+  for (const PodIndex pod : tentative_) after().remove(pod);
   for (const Promise& promise : promises_) {
     const MaybeRefusal refused = refusal_after(promise.place);
     if (!refused) continue;
@@ -535,22 +535,22 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   // no promise.
   const bool held = only_held(ask);
   const auto may_never_come = [&](const Place& place) {
-    return refusal_after(place) || without_hopeful([&] {
+    return refusal_after(place) || without_tentative([&] {
              return refusal_after(place) ||
                     (held && (!promises_hold() || nominated_may_spoil(ask, place)));
            });
   };
   std::vector<Place> sure;
   for (const Place& place : found) own_after().remove(place.pod);
-  for (const Place& place : come_in_any_order(found)) hopeful_.push_back(place.pod);
+  for (const Place& place : come_in_any_order(found)) tentative_.push_back(place.pod);
   for (const Place& place : found) {
     if (!after().where(place.pod).exists()) after().place(place.pod, place.node);
-    if (std::ranges::find(hopeful_, place.pod) == hopeful_.end()) sure.push_back(place);
+    if (std::ranges::find(tentative_, place.pod) == tentative_.end()) sure.push_back(place);
   }
   while (true) {
     const auto place = std::ranges::find_if(sure, may_never_come);
     if (place == sure.end()) break;
-    hopeful_.push_back(place->pod);
+    tentative_.push_back(place->pod);
     sure.erase(place);
   }
   for (const Place& place : sure) promises_.push_back({.ask = &ask, .place = place});

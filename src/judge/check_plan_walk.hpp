@@ -52,7 +52,7 @@ class PlanWalk {
   NaiveWorld& after() { return after_ ? *after_ : now_; }
   /// After: a credited leaving pod, or a victim of an earlier ask.
   bool is_gone(PodIndex pod) const { return gone_.contains(pod); }
-  bool somebody_gone() const { return !gone_.empty(); }
+  bool any_pod_gone() const { return !gone_.empty(); }
   bool is_earlier_victim(PodIndex pod) const { return victims_.contains(pod); }
   bool is_decided(PodIndex pod) const { return decided_.contains(pod); }
   bool someone_nominated() const { return someone_nominated_; }
@@ -64,7 +64,7 @@ class PlanWalk {
   void count_own_late(const HeardAsk& ask);
   /// They are there again: the nomination does not hold, or the ask does not wait for them.
   void put_back_own_late();
-  bool somebody_own_late() const { return !own_late_.empty(); }
+  bool any_own_victim_late() const { return !own_late_.empty(); }
   /// Those are gone for whom the ask waits, however late, for it and for later ones.
   void count_awaited(const HeardAsk& ask);
 
@@ -145,7 +145,7 @@ class PlanWalk {
   bool can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming);
   bool only_held(const HeardAsk& ask) const;
   MaybeRefusal refusal_after(const Place& place);
-  bool without_hopeful(const std::function<bool()>& question);
+  bool without_tentative(const std::function<bool()>& question);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   bool fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   /// Whether the nominations of other members of the asking group count.
@@ -161,10 +161,10 @@ class PlanWalk {
   HeardQueueRoom queue_room_;
   NaiveWorld now_;
   std::set<PodIndex> keeping_;       ///< Pinned pods whose room is nobody else's, from before.
-  std::set<PodIndex> hopeless_;      ///< Nominated to a node that would not take them if empty.
+  std::set<PodIndex> never_fit_;     ///< Nominated to a node that would not take them if empty.
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;
-  std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.
+  std::vector<PodIndex> tentative_;  ///< Nominated where they do not fit yet.
   bool someone_nominated_ = false;
   std::set<PodIndex> gone_;
   std::set<PodIndex> late_;           ///< Leaving, and there in `after()`.

@@ -20,7 +20,7 @@ class NaiveClaims {
   NaiveClaims(const NaiveWorld& world, PodIndex ask);
 
   /// Why no node will ever do: `claim`, or `unsupported` where that cannot be said.
-  const std::optional<RefusalReason>& hopeless() const { return hopeless_; }
+  const std::optional<RefusalReason>& refusal_everywhere() const { return refusal_everywhere_; }
   /// Whether volumes and devices can be reached from the node, whoever else uses them.
   bool can_be_had(NodeIndex node) const;
   /// What others hold: claims for one pod, volumes that the node takes.
@@ -49,7 +49,7 @@ class NaiveClaims {
   const Cluster& cluster_;
   PodIndex ask_;
   const std::vector<ClaimUse>& uses_;
-  std::optional<RefusalReason> hopeless_;
+  std::optional<RefusalReason> refusal_everywhere_;
   std::vector<PodIndex> rivals_;  ///< Who may use a claim of the ask that is for one pod.
 };
 

@@ -38,7 +38,7 @@ using RequestRow = std::span<const ResourceAmount>;
 
 class NodeOrder {
  public:
-  static constexpr std::int32_t nobody_guarded = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int32_t no_guarded_pod = std::numeric_limits<std::int32_t>::max();
 
   std::span<const PodIndex> pods(NodeIndex node) const {
     const Block& block = blocks_[node];
@@ -80,7 +80,7 @@ class NodeOrder {
             .zero = zero_row_.data(),
             .columns = columns_};
   }
-  /// The lowest preemption priority of a guarded pod on the node, or `nobody_guarded`.
+  /// The lowest preemption priority of a guarded pod on the node, or `no_guarded_pod`.
   std::int32_t lowest_guarded(NodeIndex node) const { return blocks_[node].lowest_guarded; }
   /// By position in `pods(node)`: 1 for guarded pods.
   std::span<const std::uint8_t> guarded(NodeIndex node) const {
@@ -130,7 +130,7 @@ class NodeOrder {
     std::uint64_t begin = 0;
     std::uint32_t capacity = 0;
     std::uint32_t count = 0;
-    std::int32_t lowest_guarded = nobody_guarded;
+    std::int32_t lowest_guarded = no_guarded_pod;
   };
 
   static std::uint32_t capacity_for(std::uint32_t count);

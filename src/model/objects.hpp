@@ -57,7 +57,8 @@ struct PodAffinityTerm {
   friend auto operator<=>(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// A topology spread constraint; among the wishes one with `whenUnsatisfiable: ScheduleAnyway`.
+/// A topology spread constraint; among the preferences one with `whenUnsatisfiable:
+/// ScheduleAnyway`.
 struct SpreadConstraint {
   std::string topology_key;
   std::int32_t skew_max = 1;
@@ -100,29 +101,29 @@ struct ClaimUse {
 };
 
 /// Everything a pod asks of its place besides resources. Shared by many pods, so interned.
-struct NodeWish {
+struct NodePreference {
   std::int32_t weight = 1;
   NodeSelectorTerm term;
 
-  friend auto operator<=>(const NodeWish&, const NodeWish&) = default;
+  friend auto operator<=>(const NodePreference&, const NodePreference&) = default;
 };
 
-struct PodWish {
+struct PodPreference {
   std::int32_t weight = 1;  ///< Below 0: it would rather not be near them.
   PodAffinityTerm term;
 
-  friend auto operator<=>(const PodWish&, const PodWish&) = default;
+  friend auto operator<=>(const PodPreference&, const PodPreference&) = default;
 };
 
 /// What decides only among nodes where it fits.
-struct PodWishes {
-  std::vector<NodeWish> nodes;
-  std::vector<PodWish> pods;
+struct PodPreferences {
+  std::vector<NodePreference> nodes;
+  std::vector<PodPreference> pods;
   std::vector<SpreadConstraint> spread;
 
   bool look_at_others() const { return !pods.empty() || !spread.empty(); }
 
-  friend auto operator<=>(const PodWishes&, const PodWishes&) = default;
+  friend auto operator<=>(const PodPreferences&, const PodPreferences&) = default;
 };
 
 struct PodShape {
@@ -136,7 +137,7 @@ struct PodShape {
   std::vector<ClaimUse> claims;  ///< Of a bound pod those of volumes only.
   /// What a pending pod needs that Makeway does not check: "schedulingGate quota", ...
   std::vector<std::string> unsupported;
-  PodWishes wishes = {};
+  PodPreferences preferences = {};
 
   friend auto operator<=>(const PodShape&, const PodShape&) = default;
 };
@@ -148,11 +149,11 @@ enum class PreemptionPolicy : std::uint8_t { unset, preempt_lower_priority, neve
 /// Why a bound pod is nobody's victim in a live run, whatever its own marks say. Whoever shows the
 /// live cluster to the loop decides it (control/live_view.hpp); objects never say it of themselves.
 enum class KeptBy : std::uint8_t {
-  nobody,
+  none,
   other_scheduler,  ///< `protection.preemptOtherSchedulers` is off.
   two_budgets,      ///< The API server refuses every eviction of a pod under two budgets.
 };
-inline constexpr std::array<std::string_view, 3> kept_by_names = {"nobody", "other-scheduler",
+inline constexpr std::array<std::string_view, 3> kept_by_names = {"", "other-scheduler",
                                                                   "two-budgets"};
 
 struct OwnerReference {
@@ -230,7 +231,7 @@ struct Pod {
   bool is_protected = false;             ///< Never a victim while its group runs.
   bool is_owner = false;                 ///< Marked as owner of other pods.
   bool disrupted_by_preemption = false;  ///< Condition DisruptionTarget, PreemptionByScheduler.
-  KeptBy kept = KeptBy::nobody;
+  KeptBy kept = KeptBy::none;
 
   friend bool operator==(const Pod&, const Pod&) = default;
 };

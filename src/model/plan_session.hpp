@@ -66,7 +66,7 @@ struct PlanSessionEntry {
 };
 
 /// How many sessions of a list are told without explanations.
-inline constexpr std::size_t plan_sessions_told_max = 20;
+inline constexpr std::size_t plan_sessions_listed_max = 20;
 inline constexpr std::size_t plan_sessions_all = ~std::size_t{0};
 
 struct PlanSessionList {

@@ -125,9 +125,9 @@ TEST(Faults, AStuckPodIsThereLongAfterItsTime) {
   world.submit(one_action(ActionType::bind, "job-0", "n1"));
   world.poll({});
   world.submit(one_action(ActionType::evict, "job-0", "n1"));
-  const Time told = world.now();
+  const Time checked_at = world.now();
   world.poll({});
-  const Batch later = world.poll(told + Duration{500'000});
+  const Batch later = world.poll(checked_at + Duration{500'000});
   EXPECT_TRUE(later.changes.empty());
   EXPECT_EQ(pods_in(world.objects()), (std::set<std::string>{"job-0"}));
   world.submit(one_action(ActionType::force_delete, "job-0", "n1"));

@@ -69,7 +69,7 @@ struct ChronicledDecision {
   std::int64_t waited_seconds = 0;  ///< Until this decision; 0 where that is not known.
   std::string place;                ///< Its node, or how many nodes.
   std::int64_t victims = 0;
-  std::vector<ChronicledVictim> first_victims;  ///< At most `victims_told_max`.
+  std::vector<ChronicledVictim> first_victims;  ///< At most `victims_listed_max`.
   PlanCost cost;
   std::string reason;
   // Why these and not others (law 9); empty without victims.
@@ -83,7 +83,7 @@ class SimChronicle {
   static constexpr std::size_t node_rows_max = 120;
   static constexpr std::size_t queues_max = 200;
   static constexpr std::size_t decisions_max = 50;
-  static constexpr std::size_t victims_told_max = 8;
+  static constexpr std::size_t victims_listed_max = 8;
 
   /// `pace`: how often samples are taken at first.
   SimChronicle(Time start, Duration pace)

@@ -10,7 +10,7 @@
 //     A plane is a cluster of its own, or nodes at home with its label; its pods are where its
 //     nodes are. A pending pod that no plane lacks stays pending.
 //  4. A deployment works while a replica of it runs, and is taken down when its time is over.
-//  5. Where deployments are not ours to scale (`SimManners::scales_deployments`), their pods are
+//  5. Where deployments are not ours to scale (`SimBehaviour::scales_deployments`), their pods are
 //     pods like all others, and none of this happens.
 #pragma once
 

@@ -211,7 +211,7 @@ TEST(SimReplicas, WhereNobodyScalesDeploymentsTheirPodsAreBoundLikeOthers) {
   load.objects.resize(3);  // The schedule, a node and its pod.
   std::get<Pod>(load.objects[2]).node.clear();
   SimOptions options{.sample = {}};
-  options.manners.scales_deployments = false;
+  options.behaviour.scales_deployments = false;
   SimWorld world(load, options);
   world.poll({});
   Plan plan;

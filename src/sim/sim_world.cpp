@@ -268,9 +268,9 @@ void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string re
 void SimWorld::strike_before_plan() {
   if (ground_.faults.strikes(&FaultOptions::node_loss, ground_.now)) lose_node();
   if (!ground_.faults.strikes(&FaultOptions::writer, ground_.now)) return;
-  const std::uint64_t who = ground_.faults.random().below(3);
-  if (who == 0 && sessions_.second_writer()) return;
-  if (who == 1 && replicas_.second_writer()) return;
+  const std::uint64_t kind = ground_.faults.random().below(3);
+  if (kind == 0 && sessions_.second_writer()) return;
+  if (kind == 1 && replicas_.second_writer()) return;
   pods_.second_writer();
 }
 

@@ -215,8 +215,8 @@ struct ReadOnce {
 
 ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time now) {
   ReadOnce read;
-  LoadWish wish{.planes_of_dumps = false};
-  wish.feed = [&](const TextTaker& take) {
+  LoadOptions options{.planes_of_dumps = false};
+  options.feed = [&](const TextTaker& take) {
     const auto home = world.home.connect();
     Problems problems = kube::read_live_cluster(home->api(), {},
                                                 [&](std::string_view name, const PaddedText& page) {
@@ -229,7 +229,7 @@ ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time 
     }
     return problems;
   };
-  LoadResult result = load({}, {}, wish);
+  LoadResult result = load({}, {}, options);
   for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
   read.cluster = std::move(result.loaded->cluster);
   read.notes = kube::show_planes(
@@ -316,7 +316,7 @@ class KilledPlanes : public LivePlanes {
     world.let_go();
   }
   /// What the servers have, and were asked, for whoever wonders why it does not end.
-  static std::string told(const PlanesWorld& world) {
+  static std::string server_state(const PlanesWorld& world) {
     std::string text;
     for (const auto& [name, live] :
          {std::pair("home", &world.home), std::pair("east", &world.east.live)}) {
@@ -347,14 +347,14 @@ class KilledPlanes : public LivePlanes {
           [&] {
             if (!dead) go_on(world);
           }))
-          << told(world);
+          << server_state(world);
       EXPECT_TRUE(first->loop().refused().empty());
     }
     world.home.server.allow_writes();
     world.east.live.server.allow_writes();
     const auto second = begin(world);
     EXPECT_TRUE(second->run_until([&] { return is_over(world); }, [&] { go_on(world); }))
-        << told(world);
+        << server_state(world);
     EXPECT_TRUE(second->loop().refused().empty());
     EXPECT_EQ(world.scales(), (std::vector<std::string>{"east a/web 2", "east a/reco 1"}));
     return dead;

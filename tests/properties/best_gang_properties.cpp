@@ -275,7 +275,7 @@ class Table {
     ++cases_;
     unknown_ += best.verdict == BruteVerdict::unknown ? 1 : 0;
     need_victims_ += best.verdict == BruteVerdict::preempts ? 1 : 0;
-    need_nobody_ += (cost_of(best).kind == CostKind::nobody) ? 1 : 0;
+    need_no_victims_ += (cost_of(best).kind == CostKind::no_victims) ? 1 : 0;
     std::vector<std::string> answers;
     std::optional<ScoredAnswer> ours;
     for (const std::string_view preset : presets) {
@@ -288,7 +288,7 @@ class Table {
       if (!ours) {
         ours = cost;
         if (breach) keep(cluster, plan, seed);
-      } else if (!breach && !may_lean_on_leaving(cluster, plan) && compared(*ours, cost) > 0) {
+      } else if (!breach && !may_depend_on_leaving(cluster, plan) && compared(*ours, cost) > 0) {
         worse_.push_back(fmt::format("MAKEWAY_PROPERTY_SEED={} MAKEWAY_PROPERTY_CASES=1\n{}\n{}",
                                      seed, answers.front(), answers.back()));
         keep(cluster, plan, seed);
@@ -301,7 +301,7 @@ class Table {
 
   void print() const {
     fmt::print("evictFor {}: of {} groups {} need victims, {} nobody; {} are too big to tell\n",
-               choice_name(evict_for_), cases_, need_victims_, need_nobody_, unknown_);
+               choice_name(evict_for_), cases_, need_victims_, need_no_victims_, unknown_);
     for (const std::string_view preset : presets) {
       const Row& row = rows_.at(preset);
       const std::uint64_t per_mille = need_victims_ == 0 ? 0 : row.best * 1000 / need_victims_;
@@ -318,7 +318,7 @@ class Table {
  private:
   /// Who binds at once without crediting what is leaving (law 6 waived) may be near somebody who
   /// will be gone; makeway looks at what stays.
-  static bool may_lean_on_leaving(const Cluster& cluster, const Plan& plan) {
+  static bool may_depend_on_leaving(const Cluster& cluster, const Plan& plan) {
     const bool waived = !plan.laws_waived.empty();
     const auto& deletion = cluster.pods().deletion;
     return waived && plan.asks.front().outcome == Outcome::fits &&
@@ -327,7 +327,8 @@ class Table {
 
   static void count(Row& row, const BruteGroupAnswer& best, const ScoredAnswer& cost,
                     const std::optional<LawBreach>& breach) {
-    if ((cost_of(best).kind == CostKind::nobody) && cost.kind == CostKind::victims) ++row.needless;
+    if ((cost_of(best).kind == CostKind::no_victims) && cost.kind == CostKind::victims)
+      ++row.needless;
     if (best.verdict != BruteVerdict::preempts) return;
     if (breach) {
       ++row.lost_on[fmt::format("law {}", breach->law)];
@@ -351,7 +352,7 @@ class Table {
   Configuration rules_;
   std::uint64_t cases_ = 0;
   std::uint64_t need_victims_ = 0;
-  std::uint64_t need_nobody_ = 0;
+  std::uint64_t need_no_victims_ = 0;
   std::uint64_t unknown_ = 0;
   std::map<std::string_view, Row> rows_;
   std::vector<std::string> worse_;

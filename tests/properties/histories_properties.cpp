@@ -84,7 +84,7 @@ Configuration rules_of(Prng& random, std::string_view preset) {
 /// Steps until nothing is left to do, at most `steps_max`; false: that was not enough.
 bool comes_to_rest(History& history, std::size_t steps_max) {
   for (std::size_t step = 0; step < steps_max; ++step) {
-    const bool leaving = history.anybody_leaving();
+    const bool leaving = history.any_pod_leaving();
     const Plan& plan = history.step();
     if (!history.complaints().empty()) return true;
     const bool idle = std::ranges::none_of(plan.actions, [](const PlanAction& action) {
@@ -497,7 +497,7 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
     options.conflict = random.chance(50) ? 0 : 100;
     const std::uint64_t seed = random.next();
     const Configuration configuration = rules_of(random, preset);
-    std::vector<std::string> told;
+    std::vector<std::string> texts;
     for (int run = 0; run < 2; ++run) {
       History history(start.objects, configuration, planning_now, options);
       live(history, start.options, seed);
@@ -506,9 +506,9 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
       for (const Plan& plan : history.plans()) {
         text += plan_text_json(plan, PlanDetail::with_explanation);
       }
-      told.push_back(std::move(text));
+      texts.push_back(std::move(text));
     }
-    EXPECT_TRUE(told.front() == told.back()) << "the second run differs";
+    EXPECT_TRUE(texts.front() == texts.back()) << "the second run differs";
   });
 }
 

@@ -143,13 +143,13 @@ TEST(ProfileProperties, WithAndWithoutExplanationsTheDecisionIsTheSame) {  // As
   for_each_case("classes of asks by profile", [](Prng& random) {
     const Cluster cluster = cluster_of(random_objects_of_schedulers(random));
     const Configuration configuration = random_profiles(random);
-    const Plan told = profile_plan(cluster, configuration, true);
+    const Plan explained = profile_plan(cluster, configuration, true);
     const Plan quick = profile_plan(cluster, configuration, false);
-    ASSERT_EQ(told.asks.size(), quick.asks.size());
-    for (std::size_t at = 0; at < told.asks.size(); ++at) {
-      EXPECT_EQ(told.asks[at].profile, quick.asks[at].profile);
-      EXPECT_EQ(told.asks[at].placements, quick.asks[at].placements);
-      EXPECT_EQ(told.asks[at].outcome, quick.asks[at].outcome);
+    ASSERT_EQ(explained.asks.size(), quick.asks.size());
+    for (std::size_t at = 0; at < explained.asks.size(); ++at) {
+      EXPECT_EQ(explained.asks[at].profile, quick.asks[at].profile);
+      EXPECT_EQ(explained.asks[at].placements, quick.asks[at].placements);
+      EXPECT_EQ(explained.asks[at].outcome, quick.asks[at].outcome);
     }
   });
 }

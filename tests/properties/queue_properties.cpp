@@ -116,19 +116,19 @@ bool has_all_it_may(const Cluster& cluster, const Configuration& configuration, 
                     std::string name, std::size_t column) {
   std::map<std::string, std::int64_t> totals = totals_of(cluster, configuration);
   while (true) {
-    const auto told = std::ranges::find(plan.queues, name, &PlanQueue::name);
-    const std::string& resource = told->shares[column].resource;
+    const auto reported = std::ranges::find(plan.queues, name, &PlanQueue::name);
+    const std::string& resource = reported->shares[column].resource;
     if (const auto object = cluster.own<Queue>().find({"", name});
         object != cluster.own<Queue>().end()) {
       const auto at = std::ranges::find(object->second.limit, resource, &Amount::resource);
       const bool limited = at != object->second.limit.end();
-      if (limited && told->shares[column].deserved >= at->amount) return true;
+      if (limited && reported->shares[column].deserved >= at->amount) return true;
     }
     std::int64_t level = 0;
     for (const PlanQueue& each : plan.queues) {
-      if (each.parent == told->parent) level += each.shares[column].deserved;
+      if (each.parent == reported->parent) level += each.shares[column].deserved;
     }
-    const auto parent = std::ranges::find(plan.queues, told->parent, &PlanQueue::name);
+    const auto parent = std::ranges::find(plan.queues, reported->parent, &PlanQueue::name);
     const bool root = parent == plan.queues.end();
     if (level != (root ? totals[resource] : parent->shares[column].deserved)) return false;
     if (root) return true;
@@ -247,11 +247,11 @@ TEST(QueueProperties, ShufflingChangesNothing) {
     const Configuration configuration = queue_configuration(random);
     std::vector<Change> shuffled = item.objects;
     random.shuffle(shuffled);
-    const auto told = [&](const Cluster& cluster) {
+    const auto reported = [&](const Cluster& cluster) {
       return plan_text_json(plan_for(cluster, configuration), PlanDetail::with_explanation,
                             JsonStyle::compact);
     };
-    EXPECT_EQ(told(cluster_of(item.objects)), told(cluster_of(shuffled, false)));
+    EXPECT_EQ(reported(cluster_of(item.objects)), reported(cluster_of(shuffled, false)));
   });
 }
 
@@ -400,7 +400,7 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
 constexpr std::size_t cycles_max = 40;
 constexpr std::size_t quiet_cycles = 4;
 
-void own_everybody(std::vector<Change>& objects) {
+void own_all_pods(std::vector<Change>& objects) {
   for (Change& object : objects) {
     Pod* const pod = std::get_if<Pod>(&object);
     if (pod == nullptr) continue;
@@ -413,7 +413,7 @@ bool comes_to_rest(History& history) {
   while (history.cycles() < cycles_max && history.complaints().empty()) {
     const std::int64_t before = history.evictions();
     history.step();
-    const bool moved = history.evictions() != before || history.anybody_leaving();
+    const bool moved = history.evictions() != before || history.any_pod_leaving();
     quiet = moved ? 0 : quiet + 1;
     if (quiet == quiet_cycles) return true;
   }
@@ -425,7 +425,7 @@ TEST(QueueHistories, VictimsResubmittedComeToRest) {
   std::size_t longest = 0;
   for_one_case_in(20, "queues: histories come to rest", [&](Prng& random) {
     RandomQueueCase item = random_plain_queue_case(random, QueueQuirks::without);
-    own_everybody(item.objects);
+    own_all_pods(item.objects);
     Configuration configuration = queue_configuration(random);
     configuration.budgets.mode = BudgetMode::best_effort;
     configuration.engine.preemption_delay = {};  // It would only take longer.

@@ -186,12 +186,12 @@ TEST(RequiredNodeProperties, ExplainingChangesNothing) {
     const PinnedCase item = random_pinned(random);
     const Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = oracle_configuration(random);
-    const Plan told = plan_for(cluster, configuration);
+    const Plan explained = plan_for(cluster, configuration);
     const Plan quiet = plan_for(cluster, configuration, false);
-    EXPECT_EQ(told.actions, quiet.actions);
+    EXPECT_EQ(explained.actions, quiet.actions);
     std::vector<Change> shuffled = item.objects;
     random.shuffle(shuffled);
-    EXPECT_EQ(plan_text_json(told, PlanDetail::with_explanation, JsonStyle::compact),
+    EXPECT_EQ(plan_text_json(explained, PlanDetail::with_explanation, JsonStyle::compact),
               plan_text_json(plan_for(cluster_of(shuffled, false), configuration),
                              PlanDetail::with_explanation, JsonStyle::compact));
   });

@@ -94,8 +94,8 @@ std::string faults_text(const FaultOptions& faults) {
 }
 
 /// Sessions and schedules that wait are told why.
-void expect_own_kinds_told(const Cluster& cluster, const Configuration& configuration,
-                           const std::set<std::string>& told, Time now) {
+void expect_own_kinds_reported(const Cluster& cluster, const Configuration& configuration,
+                               const std::set<std::string>& reported, Time now) {
   for (const auto& [key, session] : cluster.own<Session>()) {
     const SessionStanding standing = standing_of(session, now);
     EXPECT_NE(standing, SessionStanding::ended) << session.name;
@@ -103,13 +103,13 @@ void expect_own_kinds_told(const Cluster& cluster, const Configuration& configur
         standing == SessionStanding::pending || standing == SessionStanding::suspended;
     if (!waits || !configuration.session.enabled) continue;
     const std::string text = fmt::format("Session {}/{}", session.namespace_name, session.name);
-    EXPECT_TRUE(told.contains(text)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text)) << text << " is not told why it waits";
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     if (schedule.unmet == 0 || !configuration.replica.enabled) continue;
     const std::string text =
         fmt::format("ReplicaSchedule {}/{}", schedule.namespace_name, schedule.name);
-    EXPECT_TRUE(told.contains(text)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text)) << text << " is not told why it waits";
   }
 }
 
@@ -117,16 +117,16 @@ void expect_own_kinds_told(const Cluster& cluster, const Configuration& configur
 void expect_rest(const Cluster& cluster, const Configuration& configuration, Time now) {
   const Decision decision = cli::real_tools().decide(cluster, configuration, {.now = now});
   ASSERT_TRUE(decision.plan.has_value());
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PlanAsk& ask : decision.plan->asks) {
-    if (!ask.reason.empty()) told.insert(ask_text(ask));
+    if (!ask.reason.empty()) reported.insert(ask_text(ask));
   }
   for (const PlanAction& action : decision.plan->actions) {
     const bool acts = action.type == ActionType::bind || action.type == ActionType::evict ||
                       action.type == ActionType::scale_up || action.type == ActionType::scale_down;
     EXPECT_FALSE(acts) << choice_name(action.type) << " " << action.name << " is still to be done";
   }
-  expect_own_kinds_told(cluster, configuration, told, now);
+  expect_own_kinds_reported(cluster, configuration, reported, now);
   const Regimes regimes(cluster, configuration);
   for (const PodIndex index : cluster.pending_pods()) {
     if (regimes.of(index) == Regime::replicas) continue;  // Somebody else places it.
@@ -135,7 +135,8 @@ void expect_rest(const Cluster& cluster, const Configuration& configuration, Tim
                                  ? fmt::format("Pod {}/{}", pod.namespace_name, pod.name)
                                  : fmt::format("PodGroup {}/{}", pod.namespace_name, pod.group);
     const std::string alone = fmt::format("Pod {}/{}", pod.namespace_name, pod.name);
-    EXPECT_TRUE(told.contains(text) || told.contains(alone)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text) || reported.contains(alone))
+        << text << " is not told why it waits";
   }
 }
 
@@ -190,11 +191,11 @@ cli::SimulateResult expect_lawful(const History& history) {
   // room under a pod that never leaves does not come back.
   const bool may_wait = history.options.queues > 0 || history.faults.stuck > 0;
   const bool own_kinds = history.options.sessions + history.options.replicas > 0;
-  const bool nobody_starts_them = own_kinds && !document.configuration.session.enabled;
+  const bool no_controller_starts_them = own_kinds && !document.configuration.session.enabled;
   for (const RunRecord& run : result.metrics.runs) {
     const bool daemon = run.run_ms == 0;
     const bool done = daemon ? run.first_start.has_value() : run.end.has_value();
-    EXPECT_TRUE(done || may_wait || nobody_starts_them);
+    EXPECT_TRUE(done || may_wait || no_controller_starts_them);
     if (run.end) {
       EXPECT_GE((*run.end - run.arrival).ms, run.run_ms);
     }

@@ -272,9 +272,9 @@ void BruteForceGroup::try_domain(const Nodes& all) {
   std::size_t most = wanted();
   if (!elsewhere) {
     // The more leave the better: nothing is possible that is not possible then.
-    std::set<PodIndex> everybody;
-    for (const LeavingUnit& unit : units) everybody.insert(unit.begin(), unit.end());
-    const std::vector<PodIndex> away = with_broken_gangs({everybody.begin(), everybody.end()});
+    std::set<PodIndex> all_pods;
+    for (const LeavingUnit& unit : units) all_pods.insert(unit.begin(), unit.end());
+    const std::vector<PodIndex> away = with_broken_gangs({all_pods.begin(), all_pods.end()});
     most = places_without(away, nodes, answer_.needed, most).size();
     if (most == 0) return;
   }

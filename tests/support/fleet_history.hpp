@@ -74,8 +74,8 @@ class FleetHistory final : private LoopWatcher {
   std::size_t removes(const std::vector<const Pod*>& pods);
   bool is_claimed(const Pod& pod) const;
   void complain(std::string text);
-  void tell(std::string text);
-  void tell_change(const Change& change);
+  void log(std::string text);
+  void log_change(const Change& change);
   void judge_losses(const Plan& plan);
   void judge_last(const Plan& plan);
   std::vector<Pod> pods() const;
@@ -90,7 +90,7 @@ class FleetHistory final : private LoopWatcher {
   std::map<std::string, std::int64_t> lost_for_;
   std::set<ShareName> out_;  ///< Who lost a replica to a claim that stands.
   std::vector<std::string> complaints_;
-  std::vector<std::string> told_;
+  std::vector<std::string> log_;
   SimWorld world_;
   ControlLoop loop_;
 };

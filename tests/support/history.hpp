@@ -60,7 +60,9 @@ class History {
 
   /// Says when a pod leaves that will be evicted: so long after its deletion timestamp, or never.
   /// Otherwise the options say it.
-  void leaves_late(const PodKey& key, std::optional<Duration> late) { told_late_[key] = late; }
+  void leaves_late(const PodKey& key, std::optional<Duration> late) {
+    chosen_lateness_[key] = late;
+  }
 
   /// Something from outside: an object comes, changes or goes. A pod that goes may be recreated.
   void happens(const Change& change);
@@ -77,7 +79,7 @@ class History {
   std::int64_t evictions() const { return world_.metrics().victims; }
   std::int64_t partners_lost() const { return laws_.partners_lost(); }
   /// Somebody is leaving and will be gone one day.
-  bool anybody_leaving() const;
+  bool any_pod_leaving() const;
 
   /// What broke a law, and what happened so far, for people.
   const std::vector<std::string>& complaints() const { return complaints_; }
@@ -86,14 +88,14 @@ class History {
  private:
   SimOptions sim_options(Time now);
   std::optional<Duration> lateness(const Pod& pod, Time now);
-  void tell(std::string line);
+  void log(std::string line);
 
   SimLoad load_;
   Configuration configuration_;
   HistoryOptions options_;
   Prng random_;
   HistoryLaws laws_;
-  std::map<PodKey, std::optional<Duration>> told_late_;
+  std::map<PodKey, std::optional<Duration>> chosen_lateness_;
   std::set<PodKey> stuck_;  ///< They never leave.
   std::vector<std::string> complaints_;
   std::string world_then_;  ///< At the first complaint.

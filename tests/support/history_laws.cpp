@@ -188,7 +188,7 @@ void HistoryLaws::judge_gangs(const Cluster& cluster) {
 }
 
 /// An ask that is held only by whom it preempted: it does not say that it will fit.
-bool HistoryLaws::hopeful(const PlanAsk& ask) const {
+bool HistoryLaws::may_still_fit(const PlanAsk& ask) const {
   return configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods &&
          ask.outcome == Outcome::waits && ask.reason.starts_with("waits for preempted pods");
 }
@@ -241,7 +241,7 @@ void HistoryLaws::judge_rooms(const Cluster& cluster, const Plan& plan) {
   }
   std::vector<PodPlacement> coming;
   for (const PlanAsk& ask : plan.asks) {
-    if (hopeful(ask)) continue;
+    if (may_still_fit(ask)) continue;
     coming.insert(coming.end(), ask.placements.begin(), ask.placements.end());
   }
   for (const PodPlacement& each : coming) add(usage, each.node, pod_named(cluster, each));
@@ -377,7 +377,7 @@ void HistoryLaws::remember(const Cluster& cluster, const Plan& plan) {
     const auto before = promises_.find(text);
     if (before != promises_.end() && before->second.placements == ask.placements) {
       promised.insert(*before);
-    } else if (!hopeful(ask)) {
+    } else if (!may_still_fit(ask)) {
       Promise& promise = promised[text];
       promise = {.priority = ask.priority,
                  .placements = ask.placements,

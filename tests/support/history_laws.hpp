@@ -104,7 +104,7 @@ class HistoryLaws final : public LoopWatcher {
                         const Promise& promise) const;
   void void_taken(const Cluster& cluster, const PlanAsk& ask);
   void remember(const Cluster& cluster, const Plan& plan);
-  bool hopeful(const PlanAsk& ask) const;
+  bool may_still_fit(const PlanAsk& ask) const;
   bool promises_last() const;
 
   const Configuration& configuration_;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::uint64_t, hostile_acts> strike_percent = {35, 40, 40, 35, 25, 35, 40, 40};
 
 /// Below so many histories the share of those in which something happened means little.
-constexpr std::uint64_t telling_histories = 40;
+constexpr std::uint64_t histories_for_shares = 40;
 
 std::string name_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_name, pod.name); }
 
@@ -54,7 +54,7 @@ void HostilityTally::expect_each(std::string_view policy) const {
   for (std::size_t act = 0; act < hostile_acts; ++act) {
     const std::string_view name = choice_names<HostileAct>[act];
     fmt::print("  {}: {} times in {} histories\n", name, times_[act], in_histories_[act]);
-    if (histories_ < telling_histories) continue;
+    if (histories_ < histories_for_shares) continue;
     EXPECT_GE(in_histories_[act] * 10, histories_) << policy << ": too rarely: " << name;
   }
 }

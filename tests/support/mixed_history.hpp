@@ -137,7 +137,7 @@ class MixedHistory final : private Port, private LoopWatcher {
   void judge_sessions(const Cluster& cluster, std::vector<std::string>& complaints) const;
   Time now() const { return world_.now(); }
   Cluster seen() const;
-  void tell(std::string line);
+  void log(std::string line);
 
   SimLoad load_;
   Configuration configuration_;

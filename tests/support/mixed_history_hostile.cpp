@@ -22,7 +22,7 @@ void MixedHistory::carry_out(const HostileWorld& hostile) {
   for (const Change& change : hostile.changes()) world_.happens(change);
   const bool queues = has_queues(loop_->cluster());
   for (const HostileEvent& event : hostile.events()) {
-    tell(event.text);
+    log(event.text);
     if (event.everywhere || queues) ledger_.happened_everywhere();
     for (const std::string& node : event.nodes) ledger_.happened_on(node);
   }
@@ -60,7 +60,7 @@ bool MixedHistory::is_stuck(const Pod& pod) {
   if (options_.hostility == nullptr) return random_.chance(options_.stuck_percent);
   if (!options_.hostility->strikes(HostileAct::will_not_leave)) return false;
   options_.hostility->happened(HostileAct::will_not_leave);
-  tell(fmt::format("HOSTILE: {}/{} will not leave", pod.namespace_name, pod.name));
+  log(fmt::format("HOSTILE: {}/{} will not leave", pod.namespace_name, pod.name));
   if (options_.hostility->random().chance(50)) {
     finalizers_.insert({pod.namespace_name, pod.name});
   }
@@ -77,7 +77,7 @@ void MixedHistory::hold_by_finalizers(const Plan& plan) {
     const auto index = cluster.find_pod(action.namespace_name, action.name);
     if (!held || !index) continue;
     Pod pod = cluster.pod(*index);
-    tell(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
+    log(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
     pod.deletion = *pod.deletion + Duration{std::int64_t{-1'000} * pod.deletion_grace_seconds};
     pod.deletion_grace_seconds = 0;
     world_.happens(pod);
@@ -215,8 +215,8 @@ std::size_t MixedHistory::removes_claimed(const std::vector<const Pod*>& pods,
   const bool wrong = options_.hostility->strikes(HostileAct::wrong_removed);
   if (wrong) {
     options_.hostility->happened(HostileAct::wrong_removed);
-    tell("HOSTILE: Kubernetes removes another replica than " +
-         pods[*std::ranges::find_if(order, claimed)]->name);
+    log("HOSTILE: Kubernetes removes another replica than " +
+        pods[*std::ranges::find_if(order, claimed)]->name);
   }
   return *std::ranges::find_if(order, [&](std::size_t at) { return claimed(at) != wrong; });
 }
@@ -255,7 +255,7 @@ std::size_t MixedHistory::crash_halfway(std::vector<Effect>& effects) {
     }
   }
   const std::size_t dropped = effects.size() - done.size();
-  tell(fmt::format("HOSTILE: crash, {} of {} effects are missing", dropped, effects.size()));
+  log(fmt::format("HOSTILE: crash, {} of {} effects are missing", dropped, effects.size()));
   hostility.happened(HostileAct::half_executed);
   crashed_ = true;
   effects = std::move(done);
@@ -372,7 +372,7 @@ void MixedHistory::decide_once_more(const Plan& plan, const Cluster& before) {
   for (const std::string& complaint : complaints) {
     complaints_.push_back(fmt::format("{} decided once more, {}", to_text(now()), complaint));
   }
-  tell("once more:\n" + short_text(*again.plan));
+  log("once more:\n" + short_text(*again.plan));
   last_world_ = dump(cluster, DumpFormat::json);
 }
 

@@ -43,8 +43,8 @@ struct RandomPlanning {
   bool affinity = false;
   bool anti_affinity = false;
   bool spread = false;
-  bool wishes = false;   ///< Preferred affinity, ScheduleAnyway; never on by itself.
-  bool volumes = false;  ///< Claims of volumes and devices, shared and limited.
+  bool preferences = false;  ///< Preferred affinity, ScheduleAnyway; never on by itself.
+  bool volumes = false;      ///< Claims of volumes and devices, shared and limited.
   bool unsupported = false;
   // Who is who.
   bool groups = false;

@@ -47,7 +47,7 @@ class RandomShapes {
   PodAffinityTerm term(const Pod& pod, bool of_itself);
   SpreadConstraint constraint(const Pod& pod);
   void demand_nodes(PodShape& shape);
-  void wish(const Pod& pod, PodShape& shape);
+  void add_preferences(const Pod& pod, PodShape& shape);
 
   Prng& random_;
   const RandomPlanning& options_;

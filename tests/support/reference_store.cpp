@@ -115,8 +115,9 @@ void ReferenceStore::remember_keys(const Pod& pod) {
   for (const NodeSelectorTerm& term : pod.shape.node_terms) {
     for (const Requirement& requirement : term.labels) selecting_keys_.insert(requirement.key);
   }
-  for (const NodeWish& wish : pod.shape.wishes.nodes) {
-    for (const Requirement& requirement : wish.term.labels) selecting_keys_.insert(requirement.key);
+  for (const NodePreference& preference : pod.shape.preferences.nodes) {
+    for (const Requirement& requirement : preference.term.labels)
+      selecting_keys_.insert(requirement.key);
   }
   selecting_keys_.erase("kubernetes.io/hostname");
 }

@@ -21,7 +21,7 @@ std::size_t open_members(const Cluster& cluster, GroupIndex group) {
 ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask,
                      Time now) {
   if (ask.outcome == Outcome::fits || ask.outcome == Outcome::waits) {
-    return {.kind = CostKind::nobody, .score = {}};
+    return {.kind = CostKind::no_victims, .score = {}};
   }
   if (ask.outcome != Outcome::preempts) return {};
   std::vector<PodIndex> victims;
@@ -42,7 +42,7 @@ ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const P
 ScoredAnswer cost_of(const BruteGroupAnswer& answer) {
   switch (answer.verdict) {
     case BruteVerdict::fits:
-    case BruteVerdict::waits: return {.kind = CostKind::nobody, .score = {}};
+    case BruteVerdict::waits: return {.kind = CostKind::no_victims, .score = {}};
     case BruteVerdict::preempts: return {.kind = CostKind::victims, .score = answer.score};
     case BruteVerdict::nothing:
     case BruteVerdict::unknown: return {};
@@ -65,7 +65,7 @@ std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b) {
 }
 
 std::string text(const ScoredAnswer& cost) {
-  if (cost.kind == CostKind::nobody) return "nobody must leave";
+  if (cost.kind == CostKind::no_victims) return "nobody must leave";
   if (cost.kind == CostKind::no_plan) return "no plan";
   std::string result;
   for (const ScoreTerm& term : cost.score) {

@@ -14,8 +14,8 @@
 namespace makeway {
 
 enum class CostKind : std::uint8_t {
-  nobody,   ///< It fits, or waits for those who are leaving.
-  victims,  ///< See the score.
+  no_victims,  ///< It fits, or waits for those who are leaving.
+  victims,     ///< See the score.
   no_plan,
 };
 

@@ -67,12 +67,12 @@ SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
 
 SimOptions SessionHistory::sim_options() {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = planning_now};
-  sim.manners.session_late = [this](const Session&) {
+  sim.behaviour.session_late = [this](const Session&) {
     const bool late = !calm_ && random_.chance(10);
     return std::optional(Duration{late ? random_.between(1, 90) * 1'000 : 0});
   };
   // People come back when `disturb` says so.
-  sim.manners.session_back = [](const Session&) { return std::optional<Duration>(); };
+  sim.behaviour.session_back = [](const Session&) { return std::optional<Duration>(); };
   return sim;
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// ctest tells; a program started by hand looks upwards from where it stands.
 std::filesystem::path repository_root() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
-  if (const char* told = std::getenv("MAKEWAY_SOURCE_DIR")) return told;
+  if (const char* given = std::getenv("MAKEWAY_SOURCE_DIR")) return given;
   std::filesystem::path folder = std::filesystem::current_path();
   while (!exists(folder / "CMakePresets.json") && folder.has_relative_path()) {
     folder = folder.parent_path();

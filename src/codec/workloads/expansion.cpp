@@ -305,7 +305,7 @@ bool Expansion::decode(const PodTemplate& pods, const std::string& text, Change&
 
 void Expansion::refuse_bound() {
   stopped_ = true;
-  if (!scope_.made.tell_bound()) return;
+  if (!scope_.made.report_bound_once()) return;
   Opened& opened = open(root_, root_.text);
   opened.problems.add(
       {.field = "spec",

@@ -51,7 +51,7 @@ class MadePods {
   bool charge(std::size_t bytes);
   bool step() { return ++steps_ <= steps_max; }
   /// Once: whoever comes after the first finds the same bound.
-  bool tell_bound() { return !std::exchange(told_, true); }
+  bool report_bound_once() { return !std::exchange(reported_, true); }
   /// A name that nobody has.
   std::string fresh_name(const Cluster& cluster, std::string_view namespace_name,
                          std::string_view base);
@@ -60,7 +60,7 @@ class MadePods {
   std::int64_t pods_ = 0;
   std::size_t bytes_ = 0;
   std::int64_t steps_ = 0;
-  bool told_ = false;
+  bool reported_ = false;
   std::map<std::string, std::uint32_t, std::less<>> next_number_;
 };
 

@@ -411,17 +411,17 @@ void Quarantine::append(Quarantine more) {
 
 void hold(Pod& pod, const Problem& why) {
   if (!pod.node.empty()) return;
-  Problem told = why;  // Where it stands in the input is no part of the reason.
-  told.origin = {};
-  told.object.clear();
-  told.remedy.clear();
+  Problem reason = why;  // Where it stands in the input is no part of the reason.
+  reason.origin = {};
+  reason.object.clear();
+  reason.remedy.clear();
   // Nor is its place in a list: shuffling the input changes nothing (law 11).
-  if (told.field.starts_with("items[")) {
-    const std::size_t end = told.field.find("].");
-    if (end != std::string::npos) told.field.erase(0, end + 2);
+  if (reason.field.starts_with("items[")) {
+    const std::size_t end = reason.field.find("].");
+    if (end != std::string::npos) reason.field.erase(0, end + 2);
   }
-  constexpr std::size_t told_max = 200;
-  hold(pod, fmt::format("in quarantine: {}", shorten(to_text(told), told_max)));
+  constexpr std::size_t shown_max = 200;
+  hold(pod, fmt::format("in quarantine: {}", shorten(to_text(reason), shown_max)));
 }
 
 void hold(Pod& pod, std::string_view reason) {

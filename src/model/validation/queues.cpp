@@ -145,12 +145,13 @@ void check_named(Findings& findings, const QueueTree& tree) {
                     .remedy = "name a queue without children that is in the input"});
   }
   std::vector<Problem> problems;
-  for (const auto& [queue, who] : absent) {
-    const std::string others =
-        who.size() == 1 ? std::string() : fmt::format("; {} more name it", who.size() - 1);
+  for (const auto& [queue, mentions] : absent) {
+    const std::string others = mentions.size() == 1
+                                   ? std::string()
+                                   : fmt::format("; {} more name it", mentions.size() - 1);
     problems.push_back(
-        {.object = who.front()->object,
-         .field = who.front()->field,
+        {.object = mentions.front()->object,
+         .field = mentions.front()->field,
          .value = shorten(cluster.text(queue)),
          .message = fmt::format(
              "no Queue of this name is in the input, so the label does not count{}", others),

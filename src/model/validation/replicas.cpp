@@ -90,13 +90,13 @@ void lint_labels(Findings& findings) {
     deployments.insert({schedule.namespace_name, schedule.deployment});
   }
   const PodColumns& pods = cluster.pods();
-  std::set<DeploymentKey> told;
+  std::set<DeploymentKey> reported;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const PodIndex pod : cluster.order().pods(node)) {
       const std::string_view said = label_of(cluster, pods.labels[pod], *key);
       const DeploymentKey name(cluster.text(pods.namespace_name[pod]), said);
       // One pod of each is enough.
-      if (said.empty() || deployments.contains(name) || !told.insert(name).second) continue;
+      if (said.empty() || deployments.contains(name) || !reported.insert(name).second) continue;
       findings.warning({.object = object_text("Pod", name.first, pods.name[pod.value]),
                         .field = fmt::format("metadata.labels[{}]", names::deployment),
                         .value = shorten(said),

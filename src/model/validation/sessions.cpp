@@ -44,7 +44,7 @@ class SessionCheck {
   void check_all_sessions();
   void lint_groups();
   void lint_partitions();
-  void lint_wishes();
+  void lint_preferences();
   void lint_kernels();
 
  private:
@@ -310,7 +310,7 @@ void SessionCheck::lint_kernels() {
 }
 
 /// What sessions wish of their partitions, and do not get.
-void SessionCheck::lint_wishes() {
+void SessionCheck::lint_preferences() {
   for (const auto& [key, session] : cluster_.own<Session>()) {
     if (const Partition* const own = find_partition(session.partition); own != nullptr) {
       lint_partition_of(session, *own);
@@ -398,7 +398,7 @@ void lint_session_rules(Findings& findings) {
   SessionCheck check(findings);
   check.lint_groups();
   check.lint_partitions();
-  check.lint_wishes();
+  check.lint_preferences();
 }
 
 }  // namespace makeway

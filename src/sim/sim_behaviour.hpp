@@ -1,4 +1,4 @@
-// SimManners: what a cluster leaves open, and whoever simulates one may decide.
+// SimBehaviour: what a cluster leaves open, and whoever simulates one may decide.
 //
 // A load is simulated with the defaults; whoever looks for trouble (tests) puts in others, random
 // or by hand. None of them breaks a promise of Kubernetes.
@@ -15,7 +15,7 @@
 
 namespace makeway {
 
-struct SimManners {
+struct SimBehaviour {
   /// Of a pod that is told to leave: until its deletion timestamp. Unless told: what its task says.
   std::function<Duration(const Pod&)> grace;
   /// How long after its deletion timestamp a pod is gone; none: never.
