@@ -152,8 +152,8 @@ void excluding_budgets(Cluster& cluster, std::size_t count) {
   cluster.apply(asking(0, 2'000));
 }
 
-/// Everybody is under one budget that allows nothing, and comes back through a controller: those of
-/// priority 5 in the place of somebody of priority 0 elsewhere.
+/// Every pod is under one budget that allows nothing, and comes back through a controller: those of
+/// priority 5 in the place of a pod of priority 0 elsewhere.
 void exhausted_budget(Cluster& cluster, std::size_t count) {
   const LabelSelector all_apps{{{.key = "app", .operation = Operator::exists, .values = {}}}};
   cluster.apply(DisruptionBudget{.namespace_name = "default",

@@ -71,7 +71,7 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
     if (!other.empty() && !pod.group.empty()) {
       reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
                     "a pod is in one group: leave schedulingGroup or workloadRef out");
-      pod.group.clear();  // Nobody knows which.
+      pod.group.clear();  // It is unknown which.
     } else if (pod.group.empty()) {
       pod.group = other;
     }

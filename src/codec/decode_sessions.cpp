@@ -41,7 +41,7 @@ constexpr std::array resource_group_spec = {
     GroupRow{
         {.key = "namespaces",
          .type = FieldType::names,
-         .text = "Whose sessions count where trust.sessions says listed; none: everybody's."},
+         .text = "Namespaces whose sessions count where trust.sessions says listed; none: all."},
         [](const FieldValue& value, ResourceGroup& group) { value.read_names(group.namespaces); }},
     GroupRow{{.key = "preemptiblePriority",
               .type = FieldType::integer,
@@ -406,7 +406,7 @@ constexpr std::array session_status = {
                }},
     SessionRow{{.key = "preemptedBy",
                 .type = FieldType::text,
-                .text = "Who preempted it last, as \"Session default/urgent\"."},
+                .text = "The session that preempted it last, as \"Session default/urgent\"."},
                [](const FieldValue& value, SessionDraft& draft) {
                  value.read(draft.session.status.preempted_by);
                }},

@@ -84,7 +84,7 @@ std::string sample(const Field& field) {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('.')); }
 
-/// A commit was somebody's: whoever says the one says the other.
+/// A commit has an owner: an object that names one names both.
 constexpr std::string_view lowered_commit = "status.claims[].victims[].committed";
 constexpr std::string_view commit_owner = "status.claims[].victims[].deployment";
 

@@ -303,7 +303,7 @@ void Loader::repeated(const Change& object, const Origin& origin) {
        .remedy = "remove one of them"});
 }
 
-/// Asks, queues and what else we schedule by are at home; in a plane nobody reads them.
+/// Asks, queues and all else we schedule by are at home; in other planes they are not read.
 void Loader::warn_of_own_kind(const Change& object, const Origin& origin) {
   const KindRow& row = kind_rows[object.index()];
   if (!is_own(row)) return;
@@ -376,7 +376,7 @@ void Loader::find_what_is_wrong() {
     report_.quarantine.append(std::move(found));
   }
   Problems errors = find_errors(cluster_);
-  // Marks that count as absent anyway may still be told.
+  // Marks that count as absent anyway may still be reported.
   if (options_.keep_going) errors.drop_errors();
   origins_.locate(errors, cluster_);
   report_.problems.append(std::move(errors));

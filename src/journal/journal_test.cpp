@@ -133,7 +133,7 @@ TEST_F(JournalTest, ThatPlansAreOnlyMadeReadsBack) {
   EXPECT_FALSE(std::get<ConfigurationRecord>(*rules).carries_out);
 }
 
-TEST_F(JournalTest, EverythingThatIsToldReadsBack) {
+TEST_F(JournalTest, EverythingThatIsWrittenReadsBack) {
   configuration.engine.alternatives_max = 7;
   const std::unique_ptr<Journal> journal = begin(options());
   write_all_types(*journal);
@@ -310,7 +310,7 @@ TEST_F(JournalTest, ABaseThatDoesNotFollowIsNoticed) {
   const std::unique_ptr<Journal> journal = begin(often);
   batch(*journal, {pod("a")});
   EXPECT_EQ(read_all(path()).error, "");
-  cluster.apply(pod("nobody-was-told"));
+  cluster.apply(pod("not-recorded"));
   batch(*journal, {pod("b")});
   EXPECT_EQ(read_all(path()).error,
             "the objects of the base are not those that the changes led to");

@@ -38,7 +38,7 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
   if (queues_.on()) add_outside();
 }
 
-/// What queues are promised and what their pods hold is not theirs who are outside.
+/// Pods outside queues may not use what queues are promised or what their pods hold.
 void HeardQueueRoom::add_outside() {
   Row row;
   const std::vector<std::int64_t> used = sum(queues_.outside);
@@ -147,7 +147,8 @@ bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pod
   for (std::size_t column = 0; column < wanted.size(); ++column) {
     const std::int64_t used =
         saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
-    // Beyond its share the queue keeps only what its pods hold, and who is away holds nothing.
+    // Beyond its share the queue keeps only what its pods hold, and pods that are away hold
+    // nothing.
     const std::int64_t most = saturated_add(row.lasting[column], row.coming[column]);
     if (wanted[column] > 0 && used > most) return false;
   }

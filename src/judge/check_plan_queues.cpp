@@ -3,10 +3,10 @@
 //
 // Which law
 //   1  evicts although there is unused room for the claim
-//   3  a queue gets or keeps another amount than it should; who must lose does not
+//   3  a queue gets or keeps another amount than it should; one that must lose does not
 //   4  a victim that its queue need not lose
 //   8  more is handed out than there is
-//   9  what the plan says about itself: the table, the moves, who asks, why somebody leaves
+//   9  what the plan says about itself: the table, the moves, the asks, why a pod leaves
 // That victims may leave at all, leave whole and once, is judged with all other victims.
 #include <fmt/format.h>
 
@@ -110,9 +110,9 @@ void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
   compare(3, "preempting", reported.preempting, share.preempting);
 }
 
-/// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
-/// nodes that went away or a lower limit leave behind may be too much; it does not grow, but for
-/// what pods hold that stay.
+/// Nothing is handed out twice, nothing beyond a limit, and no pod leaves for room that is unused.
+/// After nodes went away or a limit was lowered, more may be allocated than there is; it does not
+/// grow, except by what remaining pods hold.
 void TableJudge::judge_sums(std::size_t column) {
   std::map<std::size_t, Sums> sums;  // By queue; of the whole cluster: none.
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
@@ -175,7 +175,7 @@ void TableJudge::judge_moves() {
   }
   judge_balance();
   if (!queues_.exact) return;
-  // Of room that moves at once only the sums are settled; who makes whom wait is.
+  // Of room that moves at once only the sums are fixed; which queue waits for which is fixed, too.
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> open;
   for (const PlanQueueMove& move : queues_.moves) {
     if (!move.at_once) open[{move.resource, move.from, move.to}] += move.amount;
@@ -189,8 +189,8 @@ void TableJudge::judge_moves() {
     hearing_.breaches.add_of_queues(
         9, "",
         fmt::format("{} {} too {} moves later from {} to {}", amount > 0 ? amount : -amount,
-                    resource, amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
-                    to.empty() ? "nobody" : to));
+                    resource, amount > 0 ? "little" : "much", from.empty() ? "no queue" : from,
+                    to.empty() ? "no queue" : to));
   }
 }
 
@@ -216,7 +216,7 @@ void TableJudge::judge_balance() {
   }
 }
 
-/// Told once: when the default queue is there and nothing is known about it yet.
+/// Reported once: when the default queue is there and nothing is known about it yet.
 void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& reported) {
   const Queue& object = hearing_.cluster.own<Queue>().find({"", queue.name})->second;
   const bool is_new = queue.name == hearing_.configuration.queue.default_queue &&
@@ -226,7 +226,7 @@ void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& reporte
   }
 }
 
-/// Whoever reads the objects in the next cycle finds there what the table says now.
+/// The objects of the next cycle say what the table says now.
 void TableJudge::judge_statuses() {
   auto next = hearing_.plan.queue_status.begin();
   for (const PlanQueue& reported : hearing_.plan.queues) {
@@ -247,7 +247,7 @@ void TableJudge::judge_statuses() {
     const bool listed = next != hearing_.plan.queue_status.end() && next->name == reported.name;
     if (listed == (known && now == before)) {
       hearing_.breaches.add(9, "Queue " + reported.name,
-                            "its status changes, and is not told, or is");
+                            "its status changes and is not reported, or the reverse");
     }
     if (!listed) continue;
     std::map<std::string_view, std::array<std::int64_t, 4>> said;
@@ -346,10 +346,10 @@ class QueueAskJudge {
   std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
   /// Giver, resource and receiver of what moves later, or from hand to hand.
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> taken_;
-  std::set<std::size_t> others_;  ///< Queues of which somebody stays who might leave.
+  std::set<std::size_t> others_;  ///< Queues that keep a pod which might leave.
 };
 
-/// Queues come before everybody else, by name.
+/// Queues come before all other asks, by name.
 void QueueAskJudge::judge_order() {
   std::string last;
   bool others = false;
@@ -360,7 +360,7 @@ void QueueAskJudge::judge_order() {
     }
     if (others || entry.name < last) {
       hearing_.breaches.add_of_queues(9, ask_text(entry),
-                                      "queues ask before everybody else, by name");
+                                      "queues ask before all other asks, by name");
     }
     last = entry.name;
   }
@@ -375,7 +375,7 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
     must = must || each.over_before() > 0 || claim > 0;
     may = may || must || each.used > each.before;
   }
-  // Who only makes up for nodes that went away has nobody else to tell it under.
+  // A queue that only makes up for nodes that went away has no other ask to report it under.
   for (std::size_t column = 0; column < columns() && !may; ++column) {
     may = taken_.contains({queues_.queues[queue].name, std::string(resource(column)), ""});
   }
@@ -408,7 +408,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   bool stuck = false;
   bool goes = false;
   bool recent = false;
-  bool gave_in_vain = false;  // Strict budgets kept those who should have left.
+  bool gave_in_vain = false;  // Strict budgets kept pods that should have left.
   const Row freed = sum(lost_[queue]);
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = reported(queue, column);
@@ -465,7 +465,7 @@ bool QueueAskJudge::governed(const NaiveCandidate& candidate) const {
   });
 }
 
-/// Who leaves the queue is enough and not too much (laws 3 and 4).
+/// The pods that leave the queue are enough and not too many (laws 3 and 4).
 void QueueAskJudge::judge_losses(std::size_t queue) {
   Row needed(columns());
   for (std::size_t column = 0; column < columns(); ++column) {
@@ -506,7 +506,7 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
   }
 }
 
-/// Strict budgets may keep some of those who are governed.
+/// Strict budgets may keep some of the pods that they govern.
 void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row& freed) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (freed[column] >= needed[column]) continue;
@@ -522,7 +522,8 @@ void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row
   }
 }
 
-/// Told under the queue itself when it was over before, else under one that takes what it holds.
+/// Reported under the queue itself when it was above its share before, else under one that takes
+/// what it holds.
 void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   const std::size_t from = queues_.queue_of(pod);
   if (from == NaiveQueues::none) {
@@ -536,7 +537,7 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (held[column] <= 0) continue;
     fine = fine || (loser == ask.entry->name && share(from, column).over_before() > 0);
-    // What makes up for nodes that went away goes to nobody, on behalf of who asked.
+    // What makes up for nodes that went away goes to no queue, on behalf of the ask.
     const std::string name(resource(column));
     fine = fine || taken_.contains({loser, name, ask.entry->name}) ||
            taken_.contains({loser, name, ""});
@@ -547,15 +548,15 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
       fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
 }
 
-/// "Only candidate" is said of nobody beside whom others might leave.
+/// "Only candidate" is not said of a victim when other pods might leave instead.
 void QueueAskJudge::judge_alternative(std::size_t queue, const HeardVictim& victim,
                                       const HeardAsk& ask) {
   if (victim.entry->cause_key != "only candidate" || !others_.contains(queue)) return;
   hearing_.breaches.add_of_queues(9, ask.text,
-                                  fmt::format("{} is not the only one who may leave", victim.text));
+                                  fmt::format("{} is not the only candidate", victim.text));
 }
 
-/// At most so much of it is taken from the queue for the one who asks.
+/// At most so much of it is taken from the queue for this ask.
 std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
                                    const HeardAsk& ask) const {
   const std::string& loser = queues_.queues[from].name;
@@ -568,9 +569,9 @@ std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
   return amount;
 }
 
-/// Who leaves a queue is told for those who are not served by others already: of the ones told
-/// under an ask, some one (the last that was told) makes a difference to it. Where several
-/// resources are taken from a queue, what serves whom is open.
+/// The pods that leave a queue are reported under asks that are not served by others already: of
+/// those under an ask, at least one (the last reported) makes a difference to it. Where several
+/// resources are taken from a queue, it is open which ask each pod serves.
 void QueueAskJudge::judge_served(const HeardAsk& ask) {
   std::map<std::size_t, std::set<PodIndex>> reported_here;
   for (const HeardVictim& victim : ask.victims) {

@@ -288,7 +288,7 @@ class ReplicaDocumentJudge {
   void judge_missed(const HeardReplicaAsk& ask) {
     const ReplicaStatus& before = ask.schedule->status;
     for (const MissedVictim& item : before.missed) {
-      if (!listed(*ask.missed, item)) report(ask, "its next status forgets whom it has missed");
+      if (!listed(*ask.missed, item)) report(ask, "its next status omits a pod that it has missed");
     }
     for (const MissedVictim& item : *ask.missed) {
       const auto is_it = [&](const ClaimedVictim& victim) {
@@ -300,7 +300,7 @@ class ReplicaDocumentJudge {
                                 return claim.node == item.node && claim.plane == item.plane &&
                                        std::ranges::any_of(claim.victims, is_it);
                               });
-      if (!true_to_it) report(ask, fmt::format("it has missed nobody on node {}", item.node));
+      if (!true_to_it) report(ask, fmt::format("it has missed no pod on node {}", item.node));
     }
     for (const ReplicaClaim& claim : before.claims) {
       for (const ClaimedVictim& victim : claim.victims) {

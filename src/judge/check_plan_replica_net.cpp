@@ -1,4 +1,5 @@
-// The net schedule is the sum of the plan's actions, and whoever loses replicas is told (law 9).
+// The net schedule is the sum of the plan's actions, and a deployment that loses replicas has it in
+// its status (law 9).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void judge_reported(Hearing& hearing, const PlanNetSchedule& net) {
     return status.object == object_of(net) && status.condition == "ReplicasMet" && !status.value &&
            status.message.contains(change);
   });
-  if (!reported) hearing.breaches.add(9, object_of(net), "nobody tells it what it loses");
+  if (!reported) hearing.breaches.add(9, object_of(net), "its status does not say what it loses");
 }
 
 void judge_entry(Hearing& hearing, const PlanNetSchedule& net,

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t steps_max = 50'000;
 
-/// What is too large for a node may be told before that the node is closed, so several are asked.
+/// For a kernel that is too large, the size may be reported before the closed node: several are
+/// asked.
 bool is_open(NaiveWorld& world, NodeIndex node, const std::vector<std::vector<PodIndex>>& rows,
              OpenNodes& known) {
   if (known.size() <= node.value) known.resize(world.cluster().nodes().slots());

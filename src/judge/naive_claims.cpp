@@ -233,7 +233,7 @@ MaybeRefusal NaiveClaims::refusal(NodeIndex node) const {
 
 MaybeRefusal NaiveClaims::lasting_refusal(NodeIndex node) const {
   if (uses_.empty()) return std::nullopt;
-  // What the ask shares with somebody there is not attached once more.
+  // What the ask shares with a pod there is not attached once more.
   std::set<Volume> mine;
   std::set<Volume> shared;
   add_volumes(ask_, mine);

@@ -21,7 +21,7 @@ class NaiveClaims {
 
   /// Why no node will ever do: `claim`, or `unsupported` where that cannot be said.
   const std::optional<RefusalReason>& refusal_everywhere() const { return refusal_everywhere_; }
-  /// Whether volumes and devices can be reached from the node, whoever else uses them.
+  /// Whether volumes and devices can be reached from the node, whatever other pods use them.
   bool can_be_had(NodeIndex node) const;
   /// What others hold: claims for one pod, volumes that the node takes.
   MaybeRefusal refusal(NodeIndex node) const;
@@ -50,7 +50,7 @@ class NaiveClaims {
   PodIndex ask_;
   const std::vector<ClaimUse>& uses_;
   std::optional<RefusalReason> refusal_everywhere_;
-  std::vector<PodIndex> rivals_;  ///< Who may use a claim of the ask that is for one pod.
+  std::vector<PodIndex> rivals_;  ///< Pods that may use a one-pod claim of the ask.
 };
 
 }  // namespace makeway

@@ -1,4 +1,4 @@
-// The columns of the store. Slots of removed objects are reused; `exists` tells which are alive.
+// The columns of the store. Slots of removed objects are reused; `exists` says which are in use.
 //
 // Read them freely, keep no reference across an apply. Only Cluster writes them.
 #pragma once

@@ -4,9 +4,9 @@
 // everything below priority P left" is: count the pods of priority >= P (binary search), read one
 // row, subtract from allocatable. Sums saturate instead of wrapping.
 //
-// A guarded pod is one that priority alone does not make leave: of a group, leaving already,
-// mirror, opted out, marked, kept, of a critical class. Below the lowest guarded priority of a node
-// the sums tell the whole truth about who may leave.
+// A guarded pod is one that may stay whatever its priority: of a group, leaving already, mirror,
+// opted out, marked, kept, of a critical class. Below the lowest guarded priority of a node the
+// sums say exactly which pods may leave.
 //
 // All nodes share flat arrays; a node owns a block in them with some slack. Inserting and erasing
 // cost O(pods on that node); a block that outgrows its slack moves to a free one.
@@ -61,7 +61,7 @@ class NodeOrder {
   std::span<const std::int64_t> used(NodeIndex node) const {
     return used_by_first(node, blocks_[node].count);
   }
-  /// One node for whoever looks at it several times.
+  /// One node, for callers that look at it several times.
   struct View {
     std::span<const std::int32_t> priorities;
     const std::int64_t* sums;  ///< Of the first pod.

@@ -140,7 +140,7 @@ void normalize(Pod& pod) {
   sort_unique(pod.owners);
   sort_unique(pod.notes.loss_units);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
-  // Who is bound has its place, and who is being deleted will never come (law 7).
+  // A bound pod has its place, and a pod that is being deleted will never come (law 7).
   if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
   if (pod.node.empty()) return;
   pod.shape.unsupported.clear();

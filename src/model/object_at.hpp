@@ -1,4 +1,5 @@
-// One object of a cluster by its key, as a Change: for whoever keeps how objects were before.
+// One object of a cluster by its key, as a Change: for callers that keep earlier versions of
+// objects.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ enum class ClaimKind : std::uint8_t {
 };
 
 /// A claim that a pod uses. What it says is in the object of that name (volumes.hpp). Besides kind,
-/// name and local, `normalize` fills in what tells pods apart, so that equal uses mean one claim.
+/// name and local, `normalize` fills in what distinguishes pods, so that equal uses mean one claim.
 struct ClaimUse {
   ClaimKind kind = ClaimKind::volume;
   std::string namespace_name;  ///< The pod's.
@@ -146,8 +146,8 @@ struct PodShape {
 
 enum class PreemptionPolicy : std::uint8_t { unset, preempt_lower_priority, never };
 
-/// Why a bound pod is nobody's victim in a live run, whatever its own marks say. Whoever shows the
-/// live cluster to the loop decides it (control/live_view.hpp); objects never say it of themselves.
+/// Why a bound pod is never a victim in a live run, whatever its own marks say. The live view
+/// (control/live_view.hpp) decides it; objects never say it of themselves.
 enum class KeptBy : std::uint8_t {
   none,
   other_scheduler,  ///< `protection.preemptOtherSchedulers` is off.
@@ -169,7 +169,7 @@ struct OwnerReference {
 /// them together. The unit stops when one of its parts loses more pods than are allowed.
 struct LossShare {
   std::string unit;          ///< "JobSet shop/train"; of one namespace and plane.
-  std::string part;          ///< Whose losses are counted together; empty: this pod's stop nobody.
+  std::string part;          ///< Losses of a part count together; empty: stops nothing.
   std::int64_t allowed = 0;  ///< So many pods of the part may be lost.
 
   friend auto operator<=>(const LossShare&, const LossShare&) = default;
@@ -224,7 +224,7 @@ struct Pod {
   std::optional<Time> started;
   std::optional<Time> deletion;  ///< deletionTimestamp: it is leaving.
   std::int32_t deletion_grace_seconds = 0;
-  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest time in its conditions.
   bool ready = false;
   bool mirror = false;                   ///< Mirror of a static pod: the kubelet owns it.
   bool opted_out = false;                ///< allow-preemption: "false"
@@ -245,7 +245,7 @@ struct Node {
   bool unschedulable = false;
   Amounts allocatable;
   std::optional<Time> created;
-  std::optional<Time> observed;  ///< The newest heartbeat or change that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest heartbeat or change in its conditions.
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -323,7 +323,7 @@ struct PodGroup {
   bool opted_out = false;
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
-  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest time in its conditions.
 
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };

@@ -52,8 +52,8 @@ struct PlanQueueStatus {
 /// An amount of a resource that changes hands.
 struct PlanQueueMove {
   std::string resource;
-  std::string from;  ///< A queue; empty: room that nobody holds.
-  std::string to;    ///< A queue; empty: nobody holds it any more.
+  std::string from;  ///< A queue; empty: room that no queue holds.
+  std::string to;    ///< A queue; empty: no queue holds it any more.
   std::int64_t amount = 0;
   bool at_once = true;  ///< False: it is in use and comes when the pods there are gone.
 

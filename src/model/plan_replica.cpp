@@ -40,7 +40,7 @@ std::int64_t amount_of(const PlanReplicaClaim& claim, bool forced) {
 std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim) {
   std::vector<std::string> parts;
   std::int64_t open = claim.needed;
-  // What a pod frees beyond the need is not told.
+  // What a pod frees beyond the need is left out.
   const auto add = [&](std::int64_t amount, std::string_view one, std::string_view several) {
     const std::int64_t part = std::min(amount, open);
     if (part <= 0) return;

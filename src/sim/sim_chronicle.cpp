@@ -204,7 +204,7 @@ void SimChronicle::note_decision(const PlanAsk& ask, Time now) {
   const std::int64_t waited = ask.pending_seconds.value_or(0);
   if (!gets_place(ask) || waited == 0) return;
   if (slowest_.size() == decisions_max && waited < slowest_.back().waited_seconds) return;
-  // Who makes room first gets its place later: the last of its decisions counts.
+  // An ask that evicts first gets its place later: the last of its decisions counts.
   const std::string name = ask_text(ask);
   std::erase_if(slowest_, [&](const ChronicledDecision& old) { return old.ask == name; });
   enter(slowest_, decision_of(ask, now), slow_key);

@@ -89,7 +89,7 @@ TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
   EXPECT_EQ(chronicle.matrix().counts().at({100, 5}), 12);
 }
 
-TEST(SimChronicle, TellsOfEachAskItsLastDecisionOnly) {
+TEST(SimChronicle, ReportsTheLastDecisionOfEachAsk) {
   SimChronicle chronicle(sample_start, sample_pace);
   Plan plan{.now = sample_start};
   plan.asks = {sample_ask("high", 10, 1)};

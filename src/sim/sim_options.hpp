@@ -20,7 +20,7 @@ struct SimOptions {
   FaultOptions faults;
   std::uint64_t seed = 1;  ///< Of the faults.
   SimBehaviour behaviour;
-  SimChronicle* chronicle = nullptr;  ///< Hears what a report tells; outlives the world.
+  SimChronicle* chronicle = nullptr;  ///< Records what a report needs; outlives the world.
 };
 
 }  // namespace makeway

@@ -121,7 +121,7 @@ void SimPods::adopt(const Pod& pod) {
   }
 }
 
-/// No fault of ours holds back who was leaving from the start.
+/// No fault of ours holds back a pod that was leaving from the start.
 std::optional<Time> SimPods::adopted_leaves(const Pod& pod) {
   if (ground_.options.behaviour.late) return ground_.gone_at(pod);
   return std::max(*pod.deletion, ground_.now);
@@ -499,7 +499,7 @@ void SimPods::start_foreign_pod() {
   Pod pod{.namespace_name = "others",
           .name = fmt::format("foreign-{}", ++foreign_),
           .node = node.name,
-          .scheduler = "somebody-else",
+          .scheduler = "another-scheduler",
           .priority = static_cast<std::int32_t>(100 * random.below(3)),
           .requests = {{"cpu", 1'000 * random.between(1, 4)}},
           .created = ground_.now,

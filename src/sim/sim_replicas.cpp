@@ -189,7 +189,7 @@ void SimReplicas::reconcile(RunnerId id) {
   if (found == by_runner_.end() || !ground_.options.behaviour.scales_deployments) return;
   const Key key = found->second;
   std::map<std::string, std::int64_t> committed;
-  for (const std::string& plane : planes_) committed[plane] = 0;  // Nobody stays where none is.
+  for (const std::string& plane : planes_) committed[plane] = 0;  // Also where none is committed.
   for (const ReplicaPlane& plane : schedules_.at(key).object.planes) {
     committed[plane.name] = plane.committed;
   }
@@ -343,7 +343,7 @@ void SimReplicas::place(Replica& replica) {
   const std::string& place =
       lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
   pod.node = ground_.nodes.at(place).object.name;
-  ground_.faults.touch(place, ground_.now);  // Nobody asked us.
+  ground_.faults.touch(place, ground_.now);  // Placed by another scheduler.
   pod.started = ground_.now;
   pod.ready = true;
   occupy(pod, 1);

@@ -187,7 +187,7 @@ void SimSessions::take_off(Entry& entry) {
   if (ground_.options.behaviour.session_back) {
     away = ground_.options.behaviour.session_back(entry.object);
   }
-  // Nobody knows how a session of a snapshot was started.
+  // It is unknown how a session of a snapshot was started.
   const bool wanted = fate == SessionFate::on_request || (ended && runner.task != no_task);
   if (wanted && away) {
     expect(entry, Happening::session_back, ground_.now + *away);
@@ -372,7 +372,7 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
     return;
   }
   const PlanSessionVictim* const victim = find_session_victim(plan, action);
-  if (victim == nullptr) return refuse(entry, plan.id, "nobody said what becomes of it");
+  if (victim == nullptr) return refuse(entry, plan.id, "the plan does not say what becomes of it");
   ++ground_.metrics.victims;
   ++ground_.metrics.session_victims;
   const bool saved = victim->fate == SessionFate::suspends;

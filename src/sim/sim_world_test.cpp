@@ -188,7 +188,7 @@ TEST(SimWorld, ABudgetIsChargedAMomentLater) {
   EXPECT_EQ(allowed(), 1);
 }
 
-TEST(SimWorld, SomebodyElseWritesAndRemoves) {
+TEST(SimWorld, AnotherClientWritesAndRemoves) {
   const SimLoad load = load_of({});
   SimWorld world(load, {.cycle = {0}, .sample = {}, .start = start});
   world.poll(at(0));

@@ -133,7 +133,7 @@ Verdict verdict_of(PodFit& fit, NodeIndex node) {
           .resolvable = refused->resolvable};
 }
 
-// ---- Wishes ---------------------------------------------------------------------------------
+// ---- Preferences ----------------------------------------------------------------------------
 
 struct PreferenceVerdict {
   std::int64_t avoided = 0;

@@ -118,7 +118,7 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
     const std::string_view preset = journal_presets[random.below(journal_presets.size())];
     ConfigurationDocument document{.name = std::string(preset),
                                    .configuration = *load_preset(preset)};
-    // The pods name no scheduler. Whoever replays must have these rules, too.
+    // The pods name no scheduler. A replay must have these rules, too.
     if (random.chance(30)) {
       add_random_profile(random, "default-scheduler", document.configuration);
     }

@@ -76,7 +76,7 @@ Objects world_of(Prng& random, const RandomWorldCase& item) {
   return objects;
 }
 
-/// Classes that caps were made of may outlive whom they were made for.
+/// Classes that caps were made of may outlive the pods they were made for.
 std::string text_of_world(Cluster& cluster) {
   std::vector<std::string> caps;
   for (const PriorityClass* const each : cluster.priority_classes()) {

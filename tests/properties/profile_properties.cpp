@@ -71,7 +71,7 @@ std::string text_of_plan(const Plan& plan) {
   return text;
 }
 
-/// The rules by which the ask says that it was decided, for everybody.
+/// The rules by which the ask says that it was decided, for all asks.
 Configuration rules_for_all(const Configuration& configuration, const PlanAsk& ask) {
   for (const Profile& profile : configuration.profiles) {
     if (profile.scheduler_name == ask.profile) return rules_of(configuration, profile);
@@ -154,7 +154,7 @@ TEST(ProfileProperties, WithAndWithoutExplanationsTheDecisionIsTheSame) {  // As
   });
 }
 
-TEST(ProfileProperties, AnAskThatNobodyIsInTheWayOfIsDecidedAsIfAllHadItsRules) {
+TEST(ProfileProperties, AnAskWithoutCompetitionIsDecidedAsIfAllHadItsRules) {
   std::uint64_t alone = 0;
   std::uint64_t in_line = 0;
   for_each_case("asks by their own rules", [&](Prng& random) {
@@ -211,7 +211,7 @@ TEST(ProfileProperties, ADocumentHasAllProfiles) {  // So has the configuration 
   });
 }
 
-TEST(ProfileProperties, TheHashTellsRulesApart) {
+TEST(ProfileProperties, TheHashDistinguishesRules) {
   for_one_case_in(10, "hashes of profiles", [](Prng& random) {
     const Configuration configuration = random_profiles(random);
     Configuration common = configuration;

@@ -73,7 +73,7 @@ SimOptions FleetHistory::sim_options(Time now) {
   return sim;
 }
 
-/// ReplicaSet's order; where it says nothing, anybody.
+/// ReplicaSet's order; where it says nothing, any of them.
 std::size_t FleetHistory::removes(const std::vector<const Pod*>& pods) {
   std::vector<std::size_t> order(pods.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -146,7 +146,8 @@ void FleetHistory::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
   }
 }
 
-/// Whoever lost a replica to a claim that stood before this plan and is kept by it gets nothing.
+/// A deployment that lost a replica to a claim that stood before this plan and is kept by it gets
+/// nothing.
 void FleetHistory::judge_losses(const Plan& plan) {
   for (const PlanAction& action : plan.actions) {
     if (action.type != ActionType::scale_up) continue;

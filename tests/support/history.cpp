@@ -21,7 +21,7 @@ PodKey key_of(const Pod& pod) { return {pod.namespace_name, pod.name}; }
 
 std::string text_of(const PodKey& key) { return fmt::format("{}/{}", key.first, key.second); }
 
-/// For the story: what kind of thing happened to whom.
+/// For the story: what kind of thing happened to which object.
 std::string change_text(const Change& change) {
   if (const auto* const pod = std::get_if<Pod>(&change)) {
     return fmt::format("Pod {} comes or changes{}{}", text_of(key_of(*pod)),
@@ -127,7 +127,7 @@ SimOptions History::sim_options(Time now) {
   return options;
 }
 
-/// Who should be gone long since is stuck.
+/// A pod that should be gone long ago is stuck.
 std::optional<Duration> History::lateness(const Pod& pod, Time now) {
   const auto reported = chosen_lateness_.find(key_of(pod));
   const bool stuck = random_.chance(options_.stuck_percent);
@@ -145,7 +145,7 @@ const Plan& History::step() {
   const std::size_t before = laws_.complaints().size();
   const std::size_t plans = laws_.plans().size();
   loop_.step();
-  CHECK(laws_.plans().size() > plans, "a request for everybody is a good one");
+  CHECK(laws_.plans().size() > plans, "a request for all asks is valid");
   log(fmt::format("cycle {}\n{}", cycles(), short_text(this->plans().back())));
   complaints_.insert(complaints_.end(),
                      laws_.complaints().begin() + static_cast<std::ptrdiff_t>(before),

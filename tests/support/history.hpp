@@ -4,10 +4,10 @@
 //   History history(objects, configuration, planning_now, {.seed = seed});
 //   while (history.cycles() < 10 && history.complaints().empty()) history.step();
 //
-// The world is that of src/sim, behind its port; the loop is that of src/control, told to decide
-// about everybody who is pending in each cycle; the laws over time (history_laws.hpp) watch the
-// loop. What is here only says when somebody leaves, and lets things happen: a history is
-// determined by its start, its seed and what is done to it. Nothing arrives by itself.
+// The world is that of src/sim, behind its port; the loop is that of src/control, which decides
+// about all pending pods in each cycle; the laws over time (history_laws.hpp) watch the loop. What
+// is here only says when a pod leaves, and lets things happen: a history is determined by its
+// start, its seed and what is done to it. Nothing arrives by itself.
 //
 // A complaint is a plan that breaks a law, which is not carried out, or an action that the world
 // refuses although no fault explains it.
@@ -78,7 +78,7 @@ class History {
   /// How many evictions were carried out, those of pods that were leaving already left out.
   std::int64_t evictions() const { return world_.metrics().victims; }
   std::int64_t partners_lost() const { return laws_.partners_lost(); }
-  /// Somebody is leaving and will be gone one day.
+  /// A pod is leaving and will be gone one day.
   bool any_pod_leaving() const;
 
   /// What broke a law, and what happened so far, for people.
@@ -114,7 +114,7 @@ std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan);
 /// The plan in a few words, one line an ask.
 std::string short_text(const Plan& plan);
 
-/// Both decide the same for everybody: outcome, places and victims. Time, ids and words may differ.
+/// Both decide the same for every ask: outcome, places and victims. Time, ids and words may differ.
 bool same_decisions(const Plan& a, const Plan& b);
 
 }  // namespace makeway

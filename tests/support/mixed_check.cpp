@@ -29,8 +29,8 @@ std::string first_unlike_line(const std::string& a, const std::string& b) {
   return "one is longer";
 }
 
-/// What is decided. With which alternative the victims of a group are compared is looked for only
-/// where somebody wants to know (GroupPlans).
+/// What is decided. The alternative that the victims of a group are compared with is computed only
+/// for explanations (GroupPlans).
 std::string decision_text(Plan plan) {
   plan.id.clear();  // It follows from the rest, which says more when it differs.
   for (PlanAsk& ask : plan.asks) {
@@ -122,7 +122,7 @@ class WorldJudge {
       complaints_.push_back("explaining: " + first_unlike_line(explained, brief));
   }
 
-  /// Whoever is pending may be asked for by name.
+  /// Every pending ask may be asked for by name.
   void judge_single_asks(AskedAlone asked_alone) {
     std::vector<AskName> names = nameable(objects_, configuration_);
     if (asked_alone == AskedAlone::one && !names.empty()) names = {random_.pick(names)};

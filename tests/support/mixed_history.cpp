@@ -49,7 +49,7 @@ void MixedHistory::start_loop() {
                 LoopOptions{.preset = "history", .everybody = true, .watcher = this});
 }
 
-/// As whoever lists everything sees it.
+/// As a list of everything shows it.
 Cluster MixedHistory::seen() const { return cluster_of(world_.objects()); }
 
 void MixedHistory::log(std::string line) {
@@ -71,7 +71,7 @@ SimOptions MixedHistory::sim_options(Time now) {
   };
   behaviour.late = [this](const Pod& pod, Time) { return lateness(pod); };
   behaviour.session_late = [this](const Session& session) { return session_lateness(session); };
-  // Who waits for a person waits for ever.
+  // A session that waits for a user waits for ever.
   behaviour.session_back = [](const Session&) { return std::optional<Duration>(); };
   behaviour.removes = [this](const std::vector<const Pod*>& pods) { return removes(pods); };
   behaviour.lands = [this](const Pod& pod, const std::vector<std::string>& nodes) {
@@ -96,7 +96,7 @@ std::optional<Duration> MixedHistory::lateness(const Pod& pod) {
   return std::nullopt;
 }
 
-/// Whom no finalizer holds is gone at once.
+/// A pod without a finalizer is gone at once.
 std::optional<Duration> MixedHistory::forced(const Pod& pod) {
   const Key key(pod.namespace_name, pod.name);
   if (finalizers_.contains(key)) return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<Duration> MixedHistory::session_lateness(const Session& session) {
   return Duration{late ? 1'000 * random_.between(1, options_.late_max_s) : 0};
 }
 
-/// Any of them; who is not bound goes first, as in ReplicaSet's order.
+/// Any of them; pods that are not bound go first, as in ReplicaSet's order.
 std::size_t MixedHistory::removes(const std::vector<const Pod*>& pods) {
   std::vector<std::size_t> order(pods.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -137,7 +137,7 @@ std::size_t MixedHistory::removes(const std::vector<const Pod*>& pods) {
 
 void MixedHistory::start(const LoopStart& /*start*/) {}
 
-/// Whoever starts anew is shown everything, and nobody answers to whoever crashed.
+/// A new process is shown everything, and gets no answers to requests of the crashed one.
 Batch MixedHistory::poll(Time deadline) {
   Batch batch = world_.poll(deadline);
   if (std::exchange(crashed_, false)) {
@@ -242,7 +242,7 @@ void MixedHistory::note_new(const Cluster& before) {
   });
 }
 
-/// Strangers come for the room of those who are gone.
+/// Foreign pods come for the room of pods that are gone.
 void MixedHistory::take_left_room() {
   const Cluster cluster = seen();
   std::vector<LeavingRoomOf> free;

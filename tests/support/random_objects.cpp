@@ -453,7 +453,7 @@ Queue RandomObjects::queue(const std::string& name) {
 Removal RandomObjects::removal() {
   const RandomFeatures& features = options_.features;
   const std::uint64_t drawn = prng_.below(100);
-  // Without dangling references only what nobody refers to may go.
+  // Without dangling references only what is not referred to may go.
   if (!features.dangling || drawn < 60) {
     return {.kind = ObjectKind::pod, .namespace_name = namespace_name(), .name = pod_name()};
   }

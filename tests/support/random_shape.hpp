@@ -28,7 +28,7 @@ class RandomShapes {
 
   RandomVolumes volumes() { return {random_, std::string(zone_key), "zone"}; }
 
-  /// What matters of a pod that has its place: whom it repels and its ports, mostly.
+  /// What matters of a pod that has its place: the pods that it repels and its ports, mostly.
   PodShape of_bound(const Pod& pod);
   PodShape of_ask(const Pod& pod);
   /// Whether they cannot be on one node because of their ports.

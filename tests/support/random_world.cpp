@@ -117,7 +117,7 @@ class Overlay {
   std::map<std::string, std::string> moved_;
 };
 
-// ---- Everybody together -------------------------------------------------------------------------
+// ---- All kinds together -------------------------------------------------------------------------
 
 class WorldMaker {
  public:
@@ -220,7 +220,7 @@ void WorldMaker::make_group_of(Pod& pod) {
 }
 
 void WorldMaker::pin(Pod& pod) {
-  // Whoever runs is mostly pinned to where it runs.
+  // Running pods are mostly pinned to where they run.
   const std::string node = pod.node.empty() || random_.chance(10) ? any_node() : pod.node;
   switch (random_.below(4)) {
     case 0: pod.notes.required_node = node; break;

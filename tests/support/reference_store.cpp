@@ -30,7 +30,7 @@ std::string label(const Labels& labels, const std::string& key) {
   return "";
 }
 
-/// Tells a missing label from one with an empty value.
+/// Distinguishes a missing label from one with an empty value.
 std::optional<std::string> label_or_none(const Labels& labels, const std::string& key) {
   for (const Label& candidate : labels) {
     if (candidate.key == key) return candidate.value;

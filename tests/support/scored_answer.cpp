@@ -58,14 +58,14 @@ int compared(const ScoredAnswer& a, const ScoredAnswer& b) {
 std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b) {
   if (a.kind != b.kind) {
     const bool missing = a.kind == CostKind::no_plan || b.kind == CostKind::no_plan;
-    return missing ? "no plan" : "nobody must leave";
+    return missing ? "no plan" : "no eviction is needed";
   }
   const auto at = std::ranges::mismatch(a.score, b.score).in1;
   return at == a.score.end() ? "equal" : std::string(choice_name(at->key));
 }
 
 std::string text(const ScoredAnswer& cost) {
-  if (cost.kind == CostKind::no_victims) return "nobody must leave";
+  if (cost.kind == CostKind::no_victims) return "no eviction is needed";
   if (cost.kind == CostKind::no_plan) return "no plan";
   std::string result;
   for (const ScoreTerm& term : cost.score) {

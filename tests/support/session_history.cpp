@@ -143,7 +143,7 @@ void SessionHistory::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   }
 }
 
-/// Everybody who waits for a turn has one, and nobody else.
+/// Every session that waits for a turn has one, and no other.
 void SessionHistory::judge_asks(const Plan& plan) {
   std::set<Key> asked;
   for (const PlanAsk& ask : plan.asks) {
@@ -199,7 +199,7 @@ void SessionHistory::judge_victim(const PlanAsk& ask, const PlanSessionVictim& v
   }
 }
 
-/// Nothing is lost, nobody has become somebody else, and the world has done what was decided.
+/// No session is lost or replaced, and the world has done what was decided.
 void SessionHistory::judge_states() {
   std::map<Key, Session> there;
   for (const Session& session : sessions()) {

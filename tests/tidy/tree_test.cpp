@@ -11,11 +11,12 @@
 #include "tidy/lengths.hpp"
 #include "tidy/seeds.hpp"
 #include "tidy/tokens.hpp"
+#include "tidy/words.hpp"
 
 namespace makeway::tidy {
 namespace {
 
-/// ctest tells; a program started by hand looks upwards from where it stands.
+/// ctest sets it; a program started by hand searches the parent folders.
 std::filesystem::path repository_root() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   if (const char* given = std::getenv("MAKEWAY_SOURCE_DIR")) return given;
@@ -42,6 +43,7 @@ Findings check_tree(const Tree& tree) {
     append(findings, check_includes(file));
     append(findings, check_tokens(file));
     append(findings, check_leftovers(file));
+    append(findings, check_words(file));
     append(findings, check_lines(file));
     append(findings, check_functions(file));
     append(findings, check_machine_paths(file));

@@ -108,7 +108,7 @@ class Differences {
       std::string here = configuration_.protection.preempt_other_schedulers
                              ? "not placed by makeway; they hold room, and may be victims "
                                "(protection.preemptOtherSchedulers)"
-                             : "not placed by makeway; they hold room and are nobody's victims";
+                             : "not placed by makeway; they hold room and are never evicted";
       if (known != known_schedulers.end()) here += fmt::format("; {}", known->not_read);
       report(fmt::format("pods of scheduler {}", shorten(scheduler)), sort,
              fmt::format("{} places and preempts them", shorten(scheduler)), std::move(here),
@@ -167,14 +167,14 @@ class Differences {
     if (critical_.count == 0 || !configuration_.protection.protect_system_critical) return;
     report(fmt::format("running pods of class {}", names::cluster_critical), critical_,
            "kube-scheduler evicts them for pods of a higher class",
-           "nobody's victims (protection.protectSystemCritical)", {});
+           "never evicted (protection.protectSystemCritical)", {});
   }
 
   void add_opted_out() {
     if (opted_out_.count == 0) return;
     report("pods with allow-preemption: \"false\"", opted_out_,
            "for YuniKorn the last resort, for others nothing",
-           fmt::format("nobody's victims where trust allows the mark; else nothing ({})",
+           fmt::format("never evicted where trust allows the mark; else nothing ({})",
                        "docs/security.md"),
            fmt::format("label their namespaces {}=true where they may say so", names::trusted));
   }

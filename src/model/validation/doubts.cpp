@@ -43,7 +43,7 @@ constexpr std::array pod_labels = {
     names::deployment};
 constexpr std::array node_labels = {names::plane, names::resource_group};
 
-/// Tells the first ones and counts the rest.
+/// Reports the first ones and counts the rest.
 class FewOf {
  public:
   FewOf(Findings& findings, std::string_view of_what) : findings_(findings), of_what_(of_what) {}
@@ -138,7 +138,7 @@ void doubt_pins(Findings& findings) {
   }
 }
 
-// ---- Names that nobody reads --------------------------------------------------------------------
+// ---- Names that are not read --------------------------------------------------------------------
 
 struct UnknownName {
   std::string object;  ///< The first that carries it.

@@ -25,7 +25,7 @@ constexpr std::int32_t class_value_max = 1'000'000'000;
 
 // ---- One object -------------------------------------------------------------------------------
 
-/// Nobody knows which of its parts are true: it asks for nothing, and what runs holds its room.
+/// It is unknown which of its parts are true: it asks for nothing, and what runs holds its room.
 bool isolate_session(Session& session) {
   std::erase_if(session.kernels,
                 [](const Kernel& kernel) { return kernel.node.empty() || kernel.name.empty(); });
@@ -95,7 +95,7 @@ bool is_class(const Problem& problem) { return problem.field.ends_with(".priorit
 
 bool is_sum(const Problem& problem) { return problem.message.starts_with(sum_message); }
 
-/// Of every resource: whoever has an exbibyte of one is not believed about the others.
+/// Of every resource: an object with an exbibyte of one is not believed about the others.
 void clamp(std::vector<Amount>& amounts) {
   for (Amount& item : amounts) item.amount = std::min(item.amount, amount_in_quarantine);
 }
@@ -211,8 +211,8 @@ std::optional<Object> own_object(const Cluster& cluster, const ObjectKeyView& ke
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Mends Queues one after the other. Whether somebody names a queue as its parent costs a look at
-/// all of them; so that is counted once.
+/// Mends Queues one after the other. Whether a queue is named as a parent costs a look at all of
+/// them; so that is counted once.
 class QueueMender {
  public:
   explicit QueueMender(Cluster& cluster) : cluster_(cluster) {
@@ -280,7 +280,7 @@ void mend_session(Cluster& cluster, const ObjectKeyView& key, const Problem& pro
     for (Kernel& kernel : session->kernels) clamp(kernel.requests);
   }
   if (problem.field == "spec.resourceGroup") {
-    // Nobody decides about it: whether it is leaving is not known either.
+    // No policy decides about it: whether it is leaving is not known either.
     session->status.ends_at.reset();
     session->status.fate.reset();
     session->status.resume_after.reset();
@@ -318,7 +318,7 @@ struct Mender {
   void (*mend)(Cluster& cluster, const ObjectKeyView& key, const Problem& problem);
 };
 
-/// Kinds of which find_errors tells something, Workloads and Queues apart.
+/// Kinds that find_errors reports on, except Workloads and Queues.
 constexpr std::array menders = {
     Mender{ObjectKind::node, mend_node},
     Mender{ObjectKind::pod, mend_pod},
@@ -350,7 +350,7 @@ void mend(Cluster& cluster, KeptMenders& kept, const Problem& problem) {
   }
 }
 
-/// Mends what `list` tells, until it tells nothing new: a class that goes takes others along.
+/// Mends what `list` reports, until it reports nothing new: removing a class may break others.
 template <class List>
 void mend_all(Cluster& cluster, Quarantine& quarantine, const List& list) {
   constexpr int rounds_max = 8;

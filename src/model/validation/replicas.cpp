@@ -80,7 +80,7 @@ void check_replicas(Findings& findings) {
 
 namespace {
 
-/// A pod whose label says it is somebody's replica, and is nobody's.
+/// A pod whose label names a deployment that no schedule has.
 void lint_labels(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   const auto key = cluster.strings().find(names::deployment);
