@@ -176,9 +176,9 @@ void ApplyProgress::note_sent(const Plan& plan, const PlanAsk& ask, std::size_t 
     news.reason = ask.reason;
   }
   state.was_nominated = state.was_nominated || ask.outcome != Outcome::fits;
-  const bool is_reported = news.kind == ApplyNews::Kind::waits && state.reason == ask.reason;
+  const bool is_told = news.kind == ApplyNews::Kind::waits && state.reason == ask.reason;
   if (news.kind == ApplyNews::Kind::waits) state.reason = ask.reason;
-  if (!is_reported) news_.push_back(std::move(news));
+  if (!is_told) news_.push_back(std::move(news));
 }
 
 std::optional<Plan> ApplyProgress::take_withdrawn(Time now) {

@@ -21,12 +21,12 @@ class HalfLeftGangsTest : public testing::Test {
     made.policy.mode = mode;
     cluster.apply(made);
   }
-  enum class State : std::uint8_t { runs, is_marked, leaves, is_reported };
+  enum class State : std::uint8_t { runs, is_marked, leaves, is_told };
   void member(const std::string& name, State state, std::string scheduler = "makeway") {
     Pod pod{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = "n1", .group = "g"};
     pod.scheduler = std::move(scheduler);
     pod.disrupted_by_preemption = state == State::is_marked || state == State::leaves;
-    if (state == State::leaves || state == State::is_reported) {
+    if (state == State::leaves || state == State::is_told) {
       pod.deletion = restart_time + Duration{30'000};
     }
     cluster.apply(pod);
@@ -78,7 +78,7 @@ TEST_F(HalfLeftGangsTest, AMarkAloneMakesNobodyLeave) {
 }
 
 TEST_F(HalfLeftGangsTest, WhoLeavesForAnotherReasonTakesNobodyAlong) {
-  member("m-0", State::is_reported);
+  member("m-0", State::is_told);
   member("m-1", State::runs);
   EXPECT_EQ(told(), Names{});
 }

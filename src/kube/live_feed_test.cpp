@@ -274,17 +274,17 @@ TEST(LiveFeed, AWatchThatDripsIsCut) {
                      .delay_ms = 10,
                      .only_watches = true});
   fed.start();
-  const auto is_reported = [&] {
+  const auto is_told = [&] {
     return std::ranges::any_of(fed.feed().missing(), [](const MissingSight& each) {
       return each.resource == "nodes" &&
              each.error.problem.message == "no event and no bookmark came for 150ms";
     });
   };
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!is_reported() && std::chrono::steady_clock::now() < deadline) {
+  while (!is_told() && std::chrono::steady_clock::now() < deadline) {
     fed.feed().mailbox().wait_for_wake(Duration{20});
   }
-  EXPECT_TRUE(is_reported());
+  EXPECT_TRUE(is_told());
 }
 
 TEST(WatchLines, ComeInAnyPieces) {

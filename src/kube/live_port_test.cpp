@@ -126,11 +126,11 @@ TEST_F(LivePortTest, IsBlindWhileAKindIsNotSeen) {
   live.server.forbid("pods");
   live.server.end_watches();
   live.server.compact();
-  const auto is_reported = [](const MissingSight& each) {
+  const auto is_told = [](const MissingSight& each) {
     return each.resource == "pods" && each.error.failure == Failure::forbidden;
   };
   poll_until([&](const Batch& batch) {
-    return batch.blind && std::ranges::any_of(feed->missing(), is_reported);
+    return batch.blind && std::ranges::any_of(feed->missing(), is_told);
   });
 }
 

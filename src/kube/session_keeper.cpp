@@ -452,7 +452,7 @@ class SessionKeeper::PlanBuilder {
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
       const bool is_victim = is_about_session(action) && !action.ask.empty();
-      if (is_victim && !is_reported(session_of(action))) victims_[action.ask].push_back(&action);
+      if (is_victim && !is_told(session_of(action))) victims_[action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {
       if (ask.kind == AskKind::session) add_ask(ask, brake);
@@ -556,7 +556,7 @@ class SessionKeeper::PlanBuilder {
   }
 
   /// It leaves, or has left; a plan repeats that until it is gone, and `repairs` sees to it.
-  bool is_reported(const Key& key) const {
+  bool is_told(const Key& key) const {
     const auto known = keeper_.sessions_.find(key);
     if (known == keeper_.sessions_.end()) return false;
     const Entry& entry = known->second;
@@ -588,7 +588,7 @@ class SessionKeeper::PlanBuilder {
   }
 
   void add_notice(const Key& key, const PlanAction& action) {
-    if (is_reported(key)) return;
+    if (is_told(key)) return;
     if (const auto blocked = blocked_.find(action.ask); blocked != blocked_.end()) {
       return refuse(key, blocked->second.why, action.ask, blocked->second.until);
     }

@@ -20,7 +20,7 @@ namespace makeway::cli {
 namespace {
 
 constexpr std::size_t asks_told_max = 20;
-constexpr std::size_t victims_listed_max = 10;
+constexpr std::size_t victims_told_max = 10;
 
 using AskKey = std::tuple<AskKind, std::string_view, std::string_view, std::string_view>;
 
@@ -113,7 +113,7 @@ std::string side_text(const PlanAsk* ask) {
   }
   std::vector<std::string> victims;
   for (const PlanVictim& victim : ask->victims) {
-    if (victims.size() == victims_listed_max) break;
+    if (victims.size() == victims_told_max) break;
     victims.push_back(
         fmt::format("{} ({}{})", key_text({victim.namespace_name, victim.name, victim.plane}),
                     victim.priority, victim.violates_budget ? ", violates a budget" : ""));

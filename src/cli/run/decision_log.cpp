@@ -42,7 +42,7 @@ std::string cause_of(std::string_view reason) {
 void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) forget(change);
   for (const Receipt& receipt : batch.receipts) {
-    if (is_reported(receipt, batch.now)) continue;
+    if (is_told(receipt, batch.now)) continue;
     log_.tell(LogLevel::warning, "refused",
               {{"plan", receipt.plan},
                {"object", receipt.object},
@@ -53,7 +53,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
 }
 
 /// What a brake holds back is asked for again and again; it says until when, and is told once.
-bool DecisionLog::is_reported(const Receipt& receipt, Time now) {
+bool DecisionLog::is_told(const Receipt& receipt, Time now) {
   if (!receipt.again_at) return false;
   std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });
   return !braked_.try_emplace({receipt.object_and_plane(), receipt.ask}, *receipt.again_at).second;

@@ -38,7 +38,7 @@ class DecisionLog final : public LoopWatcher {
   void tell_undecided(const MadeCycle& cycle);
   void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
   void forget(const Change& change);
-  bool is_reported(const Receipt& receipt, Time now);
+  bool is_told(const Receipt& receipt, Time now);
 
   RunLog& log_;
   const ConfigurationDocument& document_;

@@ -129,8 +129,8 @@ bool GroupPlans::hopeless(const Place& place) const {
 /// Follows its secondary victims, which is dear, where they can matter: it would be the best plan
 /// without any. False: a bound left them unfollowed, and there is a plan already.
 bool GroupPlans::follow(GroupCandidate& found) {
-  const bool is_reported = explain_ && (!runner_up_ || better(found, *runner_up_));
-  if (!cascades_ || (best_ && !better(found, *best_) && !is_reported)) return true;
+  const bool is_told = explain_ && (!runner_up_ || better(found, *runner_up_));
+  if (!cascades_ || (best_ && !better(found, *best_) && !is_told)) return true;
   const auto term = std::ranges::find(found.score, ScoreKey::secondary_victims, &ScoreTerm::key);
   if (term == found.score.end()) return true;
   const std::int64_t enough =
