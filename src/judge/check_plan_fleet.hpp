@@ -1,6 +1,6 @@
-// The judge's own reading of a fleet of replicas (SPEC section 4): whose a pod is, of which class,
-// when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy has its
-// own.
+// The judge's own reading of a fleet of replicas (SPEC section 4): the deployment and class of a
+// pod, when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy
+// has its own.
 //
 // A share is one deployment in one plane. Running: bound and not leaving. Surplus: as many of the
 // running as are more than the commit, those that Kubernetes would most likely remove.
@@ -64,7 +64,7 @@ class FleetReading {
   bool evicted(PodIndex pod) const { return evicted_.contains(pod); }
   Time force_delete_from(PodIndex pod) const;
   bool may_force_delete(PodIndex pod, std::int32_t ask_priority) const;
-  /// A leaving pod is counted on no more (law 6).
+  /// The room of a leaving pod is not counted any more (law 6).
   bool credit_ended(PodIndex pod) const;
   /// A surplus pod has not started to terminate for too long.
   bool surplus_timed_out(PodIndex pod) const;

@@ -275,7 +275,7 @@ bool GroupJudge::looks_at_others(PodIndex pod) const {
          !shape.claims.empty();  // Claims for one pod, volumes that a node takes.
 }
 
-/// As many as are needed or fewer, left standing in the world after, and `also_now` in both.
+/// Places as many as are needed, or fewer, and leaves them in the world after, `also_now` in both.
 Places GroupJudge::first_fit(const Nodes& nodes, bool also_now) {
   const bool both = also_now && now_differs();
   Places places;

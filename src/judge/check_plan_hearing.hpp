@@ -108,8 +108,8 @@ class EvictionRules {
   bool late(PodIndex pod) const;
   /// The bound pods that leave together with it, itself included.
   std::vector<PodIndex> leaves_with(PodIndex pod) const;
-  /// Whether an ask of that priority may make it, and what leaves with it, leave. Under strict
-  /// budgets only pods that no budget governs are sure to.
+  /// Whether an ask of that priority may evict it and what leaves with it. Under strict budgets
+  /// this is certain only of pods that no budget governs.
   bool may_leave(PodIndex pod, std::int32_t ask_priority) const;
   bool governed(PodIndex pod, const DisruptionBudget& budget) const;
 

@@ -354,8 +354,8 @@ bool PodJudge::shares_a_name(const std::vector<PodIndex>& together, NodeIndex no
   });
 }
 
-/// Law 10: no node would hold it even if every pod left that it may evict there. A group that
-/// leaves whole leaves whole; pods on other nodes are not evicted for a pod that goes here.
+/// Law 10: no node would hold it even if every pod left that it may evict there. A group of mode
+/// `all` leaves whole; pods on other nodes are not evicted for a pod that goes here.
 void PodJudge::judge_infeasible(NaiveFit& fit) {
   const Cluster& cluster = walk_.cluster();
   const EvictionRules& rules = walk_.rules();

@@ -29,14 +29,14 @@ class HeardQueueRoom {
 
   explicit HeardQueueRoom(const Hearing& hearing);
 
-  /// Whether queues have a say about the ask.
+  /// Whether queues limit the ask.
   bool concerns(const HeardAsk& ask) const;
-  /// Whether the ask may make the pod leave as far as queues are concerned.
+  /// Whether queues allow the ask to evict the pod.
   bool may_take(const HeardAsk& ask, PodIndex victim) const;
   std::string name(const HeardAsk& ask) const;
 
   bool same_queue(const HeardAsk& ask, PodIndex pod) const;
-  /// Of the ask's queue, which must have a say.
+  /// Of the ask's queue, which must limit it.
   const Pods& bound_pods(const HeardAsk& ask) const;
 
   bool fits_now(const HeardAsk& ask, const Pods& pods) const;

@@ -175,7 +175,7 @@ void TableJudge::judge_moves() {
   }
   judge_balance();
   if (!queues_.exact) return;
-  // Of room that moves at once only the sums are fixed; which queue waits for which is fixed, too.
+  // Of room that moves at once only the sums are fixed; of later room, which queue waits for which.
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> open;
   for (const PlanQueueMove& move : queues_.moves) {
     if (!move.at_once) open[{move.resource, move.from, move.to}] += move.amount;

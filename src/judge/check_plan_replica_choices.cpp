@@ -212,7 +212,7 @@ class ReplicaChoiceJudge {
     }
   }
 
-  // ---- Several GPUs: which pods lose something
+  // ---- Several GPUs: which pods lose something --------------------------------------------------
   // ------------------------------------------------------
 
   /// Whether more candidates on a node never make it dearer, and losers decide next to the class.

@@ -69,7 +69,7 @@ struct ReplicaHearing {
   RequestRow requests(PodIndex pod) const {
     return cluster().requests(cluster().pods().requests[pod]);
   }
-  /// What its node gains in `after` when a claim makes it leave or waits for it.
+  /// What its node gains in `after` when a claim evicts it or waits for it.
   RequestRow freed(PodIndex pod) const { return gone.contains(pod) ? RequestRow{} : requests(pod); }
   std::string_view node_name(NodeIndex node) const {
     return cluster().text(cluster().nodes().name[node]);

@@ -88,7 +88,7 @@ void SessionJudge::judge_preemptor(const Turn& turn, GroupState& group) {
     }
     if (group.preemptor.empty()) group.preemptor = turn.heard.text;
   }
-  // A session that has to wait before it may preempt is the one that may.
+  // A session that waits for its delay before it preempts is the one that may preempt.
   const bool delayed = turn.entry.outcome == Outcome::waits && turn.entry.waits_until;
   if (delayed && group.preemptor.empty()) group.preemptor = turn.heard.text;
   // A suspended session is not in the queue.

@@ -24,7 +24,7 @@ bool is_open(NaiveWorld& world, NodeIndex node, const std::vector<std::vector<Po
     known[node] = lasting ? Openness::closed : Openness::open;
     return !lasting;
   }
-  return true;  // All are too large for it, so it does not matter.
+  return true;  // All are too large for it: any answer does.
 }
 
 }  // namespace

@@ -39,13 +39,13 @@ class SessionRules {
   bool leaving(const Session& session) const {
     return session.status.phase == SessionPhase::running && session.status.ends_at.has_value();
   }
-  /// Why the ask may not make it leave; empty: it may.
+  /// Why the ask may not preempt it; empty: it may.
   std::string protection(const Session& ask, const Session& victim) const;
   /// Sessions that hold their room and that it may preempt; the same for all of its rank.
   const std::vector<const Session*>& may_leave_for(const Session& ask) const;
   PreemptionOrder order(const Session& session) const;
-  /// Whether all that is said about the order makes one leave before the other. Never both ways;
-  /// neither way where nothing is said.
+  /// Whether every ordering rule makes one leave before the other. Never both ways; neither way
+  /// where no rule applies.
   bool leaves_before(const Session& one, const Session& other) const;
 
   SessionFate fate(const Session& victim) const;

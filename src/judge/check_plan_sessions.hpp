@@ -2,9 +2,8 @@
 // Private to check_plan*.cpp; shares no code with the policy.
 //
 // What is judged, beside what judge_form says about every ask:
-//   turns       by tier, priority, then age; only the first that does not fit and that preemption
-//   can
-//               help has victims (law 2).
+//   turns       by tier, priority, then age; only one session has victims (law 2), the first
+//               that does not fit and that preemption can help.
 //   victims     run, may be preempted by this ask (2), are not leaving already (6), leave whole
 //               (5), and leave once (8).
 //   places      all kernels, on nodes of the group or partition, together, now or after (3), and

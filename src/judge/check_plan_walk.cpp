@@ -256,7 +256,7 @@ bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node)
   return fits;
 }
 
-/// Worlds change under the fits of the caller here, and are as before when it gets them back.
+/// Changes the worlds that the caller's fits refer to, and restores them before it returns.
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   std::vector<Place> coming;
   std::vector<Place> waiting;  // They may fit once others have come.

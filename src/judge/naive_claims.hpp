@@ -19,7 +19,7 @@ class NaiveClaims {
  public:
   NaiveClaims(const NaiveWorld& world, PodIndex ask);
 
-  /// Why no node will ever do: `claim`, or `unsupported` where that cannot be said.
+  /// Why no node will ever fit: `claim`, or `unsupported` where that cannot be said.
   const std::optional<RefusalReason>& refusal_everywhere() const { return refusal_everywhere_; }
   /// Whether volumes and devices can be reached from the node, whatever other pods use them.
   bool can_be_had(NodeIndex node) const;

@@ -11,9 +11,8 @@
 //     matching + self - least over the eligible domains (0 when they are fewer than domains_min)
 //     must not exceed skew_max.
 //  2. Affinity: a pod counts when it matches all terms. The node's value of each term's key must
-//  hold
-//     such a pod; if there is none in any domain, an ask that matches its own terms may be the
-//     first.
+//     hold such a pod; if there is none in any domain, an ask that matches its own terms may be
+//     the first.
 //  3. Anti-affinity: no pod in the node's domain matches a term of the ask, and the ask matches no
 //     term of a pod in that domain.
 //  4. A namespace selector sees the labels of the Namespace object; no object, no labels.

@@ -1,8 +1,8 @@
 // NaiveWorld: which pod is where, in what-if form. Half of the judge's own idea of feasibility.
 //
 // Dense columns copied from the cluster, two ways to change them, no history: the caller that
-// removes a pod puts it back. Used by check_plan only; the search must not include it, nor it the
-// search, so that a mistake in one is not a mistake in both.
+// removes a pod puts it back. Used by check_plan only; neither it nor the search includes the
+// other, so that a mistake in one is not a mistake in both.
 //
 // Rules
 //  1. At first every bound pod is where it is bound, leaving ones included; pending pods are

@@ -70,7 +70,7 @@ void check_limit(Findings& findings, const Queue& queue) {
   }
 }
 
-// ---- References to queues ---------------------------------------------------------------------
+// ---- References to queues -----------------------------------------------------------------------
 
 /// Why pods cannot belong to the queue of a name.
 enum class Misnamed : std::uint8_t { no, absent, has_children };
