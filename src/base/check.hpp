@@ -1,5 +1,4 @@
-// CHECK: programmer errors stop the process, in release builds too, unless the caller contains
-// them.
+// CHECK: programmer errors stop the process, in release builds too, unless they are contained.
 //
 // Rule: a CHECK guards an invariant of ours. Bad input never reaches one; it becomes a `Problem`
 // or an `Error`. The message names the place and the broken condition, and an optional text

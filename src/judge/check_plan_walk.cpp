@@ -151,7 +151,7 @@ std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
   return own;
 }
 
-/// `belowMinimum: evict` made every member leave that was still there.
+/// `belowMinimum: evict` evicted every member that was still there.
 bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
   if (ask.rules->workload.below_minimum != BelowMinimum::evict || !unit.gang) return false;
   return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {

@@ -60,7 +60,7 @@ struct NaiveShare {
   std::int64_t leaving = 0;
   std::int64_t stuck = 0;  ///< Of that, what only its own queue counts as gone.
   std::int64_t pending = 0;
-  std::int64_t recent = 0;    ///< Of that, of pods that may not make others leave yet.
+  std::int64_t recent = 0;    ///< Of that, of pods that may not evict others yet.
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
   std::int64_t movable = 0;   ///< Held by pods that may be evicted.

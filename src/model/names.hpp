@@ -22,11 +22,11 @@ inline constexpr std::string_view plane = "makeway.dev/plane";
 /// Annotation of dumps: the plane of the object's key, which no label changes.
 inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
-/// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
+/// A taint with this key keeps pods off the nodes of a resource group, but not its kernels.
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
-/// Type of a condition in dumps: when something was last heard of the object.
+/// Type of a condition in dumps: when the object was last updated.
 inline constexpr std::string_view observed = "makeway.dev/Observed";
 /// On pods that were made from a template: its object, the wave, and what that wave waits for.
 inline constexpr std::string_view made_from = "makeway.dev/made-from";

@@ -1,5 +1,4 @@
-// One object of a cluster by its key, as a Change: for callers that keep earlier versions of
-// objects.
+// One object of a cluster by its key, as a Change: for callers that keep earlier versions.
 #pragma once
 
 #include <string>

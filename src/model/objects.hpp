@@ -57,8 +57,7 @@ struct PodAffinityTerm {
   friend auto operator<=>(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// A topology spread constraint; among the preferences one with `whenUnsatisfiable:
-/// ScheduleAnyway`.
+/// A topology spread constraint; a preferred one has `whenUnsatisfiable: ScheduleAnyway`.
 struct SpreadConstraint {
   std::string topology_key;
   std::int32_t skew_max = 1;

@@ -1,5 +1,4 @@
-// Plan: what was decided, for which ask, and why. The document that machines read and people are
-// shown.
+// Plan: what was decided, for which ask, and why. Read by machines and shown to users.
 //
 // Plain values with names instead of slots, so that a plan outlives the cluster it was made for.
 // Asks come in the order in which they were decided: priority, creation, wave, name. Lists of
@@ -177,10 +176,10 @@ inline constexpr std::array<std::string_view, 17> choice_names<RefusalReason> = 
     "host-port",   "resource",      "volume-in-use", "volume-limit", "spread-label",  "spread",
     "affinity",    "anti-affinity", "repelled",      "promised",     "regime"};
 
-/// A pod that holds what the ask needs and cannot be evicted for it. Why a kernel stays; its name
-/// is "SESSION/KERNEL", and it has no priority.
+/// Why a kernel stays; its name is "SESSION/KERNEL", and it has no priority.
 inline constexpr std::string_view why_kernel_stays = "kernel of a session";
 
+/// A pod that holds what the ask needs and cannot be evicted for it.
 struct PlanHolder {
   std::string namespace_name;
   std::string name;
@@ -452,8 +451,7 @@ bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out);
 /// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount);
 
-/// Of a pod that cannot be placed: what it needs and Makeway does not check, or why it is in
-/// quarantine.
+/// Of a pod that cannot be placed: the need that is not checked, or why it is in quarantine.
 std::string unmet_need_text(std::string_view need);
 
 /// "short of nvidia.com/gpu by at least 2"

@@ -30,7 +30,7 @@ struct PlanQueue {
   bool leaf = true;
   std::vector<PlanQueueShare> shares;  ///< By resource.
   /// Of a default queue without a status: pods that are its own because nothing else says where
-  /// they belong, and how many of these this plan makes leave.
+  /// they belong, and how many of these this plan evicts.
   std::int64_t adopts = 0;
   std::int64_t adopted_leave = 0;
 

@@ -35,9 +35,9 @@ struct PlanSession {
   std::string partition;
   std::int32_t tier = 0;  ///< 0: its group is not divided.
   bool runs_on = false;   ///< It is suspended and asks for its room where it is.
-  /// It may make others leave: the one of its group that may (`session.preemptors`).
+  /// It may preempt others: the one of its group that may (`session.preemptors`).
   bool may_preempt = false;
-  std::int64_t candidates = 0;  ///< Running sessions that it may make leave.
+  std::int64_t candidates = 0;  ///< Running sessions that it may preempt.
   std::vector<PlanSessionVictim> victims;
 
   friend bool operator==(const PlanSession&, const PlanSession&) = default;

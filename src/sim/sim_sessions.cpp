@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view memory_resource = "memory";
 constexpr Duration default_away{1'800'000};
-/// No pod may make a kernel leave.
+/// No pod may evict a kernel.
 constexpr std::int32_t above_all_pods = std::numeric_limits<std::int32_t>::max();
 
 std::vector<KernelPlace> kernel_places(const PlanAsk& ask) {

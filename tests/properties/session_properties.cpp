@@ -214,7 +214,7 @@ TEST(SessionHistory, NothingIsLost) {
     for (std::size_t step = 0; step < steps; ++step) history.step();
     history.calm(calm_cycles);
     for (const std::string& complaint : history.complaints()) ADD_FAILURE() << complaint;
-    EXPECT_LE(history.last_calm_eviction(), settled) << "they make each other leave for ever";
+    EXPECT_LE(history.last_calm_eviction(), settled) << "they preempt each other for ever";
     if (testing::Test::HasFailure()) ADD_FAILURE() << history.story();
     evictions += history.evictions();
     resumed += history.resumed();

@@ -16,8 +16,8 @@
 // others do is written to the world, parts of a plan never reach it, and a process that crashed in
 // between starts anew with what the world shows. With a Hostility it also complains when others
 // have to leave twice for the same ask without a cause (eviction_ledger.hpp), when the same cluster
-// decided once more makes others leave for an ask that has just been served, and when replicas are
-// lost or made up by carrying out a plan.
+// decided once more evicts others for an ask that has just been served, and when replicas are lost
+// or made up by carrying out a plan.
 #pragma once
 
 #include <cstdint>

@@ -161,7 +161,7 @@ class FleetMaker {
     }
   }
 
-  /// Other policies place them and make them leave, before any replica has its turn.
+  /// Other policies place and evict them, before any replica has its turn.
   void make_strangers() {
     const std::int64_t running = random_.between(0, 4);
     for (std::int64_t number = 0; number < running; ++number) {
