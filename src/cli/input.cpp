@@ -310,10 +310,11 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
   return arguments.has("trust") ? arguments.text("trust") == "live" : input.live.has_value();
 }
 
-LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, const LoadWish& wish) {
+LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
+                              const LoadOptions& wish) {
   std::optional<ProgressLine> line;
   if (terminal.error_is_terminal) line.emplace(terminal);
-  LoadWish whole = wish;
+  LoadOptions whole = wish;
   std::vector<kube::PlaneReading> planes;
   if (input.live) {
     whole.feed = [&](const TextTaker& take) {
@@ -335,7 +336,7 @@ LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, con
 }
 
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadWish& wish) {
+                                     const LoadOptions& wish) {
   LoadResult result = load_with_progress(input, terminal, wish);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {

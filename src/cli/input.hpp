@@ -90,12 +90,12 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input);
 
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
 LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
-                              const LoadWish& wish = {});
+                              const LoadOptions& wish = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadWish& wish = {});
+                                     const LoadOptions& wish = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

@@ -41,7 +41,7 @@ struct ObjectSight {
   std::string owner_uid;       ///< Of its controller; empty: it has none.
   std::string owner_kind;      ///< The same: "Session".
   std::string scheduler;       ///< Of a pod; empty: "default-scheduler".
-  std::string group;           ///< Of a pod; filled in by whoever knows the forms of it.
+  std::string group;           ///< Of a pod; filled in by the caller, which knows its forms.
   /// Those of Kubernetes that a scheduler writes, and those under makeway.dev/; or all.
   std::vector<SeenCondition> conditions;
 
@@ -55,7 +55,7 @@ struct ObjectSight {
 enum class KeepConditions : std::uint8_t { of_schedulers, all };
 
 /// Of one object, or of all items of a list; its kind is for the caller to say. What cannot be read
-/// is left out: whoever decodes the same text reports it.
+/// is left out: the decoder of the same text reports it.
 std::vector<ObjectSight> read_sights(std::string_view padded_text,
                                      KeepConditions keep = KeepConditions::of_schedulers);
 

@@ -41,7 +41,7 @@ TEST(ObjectSight, OfAPod) {
   EXPECT_EQ(pod.condition("Ready"), nullptr);
 }
 
-TEST(ObjectSight, OfAnObjectOfOursWithSomebodyElsesCondition) {
+TEST(ObjectSight, OfAnObjectOfOursWithAForeignCondition) {
   constexpr std::string_view text =
       R"({"metadata":{"name":"q"},"status":{"conditions":[)"
       R"({"type":"example.com/Reviewed","status":"True","observedGeneration":4}]}})";

@@ -183,7 +183,7 @@ void LiveView::note_change(Change& change, Round& round) const {
     round.pods.insert(key);
     note_group_of(key, round);  // That it leaves, maybe.
     if (auto* const pod = std::get_if<Pod>(&change)) {
-      pod->kept = is_kept(*pod) ? KeptBy::other_scheduler : KeptBy::nobody;
+      pod->kept = is_kept(*pod) ? KeptBy::other_scheduler : KeptBy::none;
     }
   }
   if (kind == ObjectKind::pod_group) round.redefined.insert(key);
@@ -385,7 +385,7 @@ void LiveView::mark_two_budgets(Round& round) {
     const ChangeKey key = key_of_pod(seen_, index);
     if (!round.last.contains(key)) round.shown_before.try_emplace(key, pod);
     round.altered.insert(key);
-    pod.kept = is_under_two ? KeptBy::two_budgets : KeptBy::nobody;
+    pod.kept = is_under_two ? KeptBy::two_budgets : KeptBy::none;
     put(pod);
   }
 }

@@ -14,7 +14,7 @@ void recall(const ObjectSight& sight, Pod& pod) {
   pod.notes.promised = false;
   pod.notes.reserved_since.reset();
   // These say in dumps what controllers and views have found out.
-  pod.kept = KeptBy::nobody;
+  pod.kept = KeptBy::none;
   pod.notes.loss_units.clear();
   pod.notes.made_from.clear();
   pod.notes.wave = 0;

@@ -54,7 +54,7 @@ TEST(Profiles, AreRefusedWithTheKnobAndTheRemedy) {
             "engine.lawsWaived, or choose another value");
 }
 
-TEST(Profiles, AProblemOfAllIsToldOnce) {
+TEST(Profiles, AProblemOfAllIsReportedOnce) {
   Configuration configuration = with_profile({{"workload.victimChoice", "put-back"}});
   configuration.session.backoff_max = {};
   EXPECT_EQ(validate(configuration).size(), 1U);

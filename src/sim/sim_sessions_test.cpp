@@ -50,7 +50,7 @@ Plan start_plan(const std::string& name) {
   return plan;
 }
 
-/// It leaves for somebody at once.
+/// It leaves at once for another session.
 Plan notice_plan(const std::string& name, ActionType type, SessionFate fate, Time now,
                  std::optional<Time> resume_after) {
   Plan plan;

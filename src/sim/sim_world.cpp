@@ -268,9 +268,9 @@ void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string re
 void SimWorld::strike_before_plan() {
   if (ground_.faults.strikes(&FaultOptions::node_loss, ground_.now)) lose_node();
   if (!ground_.faults.strikes(&FaultOptions::writer, ground_.now)) return;
-  const std::uint64_t who = ground_.faults.random().below(3);
-  if (who == 0 && sessions_.second_writer()) return;
-  if (who == 1 && replicas_.second_writer()) return;
+  const std::uint64_t kind = ground_.faults.random().below(3);
+  if (kind == 0 && sessions_.second_writer()) return;
+  if (kind == 1 && replicas_.second_writer()) return;
   pods_.second_writer();
 }
 
@@ -360,7 +360,7 @@ bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
   if (comes_first(action) || sessions_.knows(action)) {
     if (std::string ask = ask_of(action, plan); !ask.empty()) dropped_.insert(std::move(ask));
   }
-  refuse(action, plan, "somebody else has changed it", true);
+  refuse(action, plan, "another client has changed it", true);
   return true;
 }
 
@@ -374,7 +374,7 @@ void SimWorld::die() {
 // ---- The end ------------------------------------------------------------------------------------
 
 SimMetrics SimWorld::finish() {
-  // Time in which only samples were taken does not count, unless somebody wanted it to pass.
+  // Time in which only samples were taken does not count, unless the caller wanted it to pass.
   Time& now = ground_.now;
   if (now < ground_.options.until || !is_unfinished()) now = last_happening_;
   work_.stop_all();

@@ -52,7 +52,7 @@ Row importance_of(const std::vector<Pod>& pods, std::int32_t priority,
   return keys;
 }
 
-/// Of those whom a budget governs as many as it allows are ordinary, least important first.
+/// Of the pods that a budget governs, as many as it allows are ordinary, least important first.
 void find_over_budget(const Cluster& cluster, std::vector<Candidate>& candidates) {
   std::ranges::sort(candidates, {},
                     [](const Candidate& each) { return std::tie(each.importance, each.names); });

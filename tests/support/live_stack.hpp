@@ -37,7 +37,7 @@ namespace makeway {
 class LiveStack {
  public:
   using Planes = std::map<std::string, LiveServer*>;  ///< By name.
-  /// So long it evicts nobody.
+  /// It evicts no pod for so long.
   LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools,
             Duration quiet_first = {}, const Planes& planes = {});
   LiveStack(const LiveStack&) = delete;
@@ -192,7 +192,7 @@ class LiveLoop : public testing::Test {
       return kill_at_write(story, last, kill_at);
     });
   }
-  /// `round` tells whether it wrote so often.
+  /// `round` says whether it wrote so often.
   static void at_any_write(
       const KilledStory& story,
       const std::function<bool(const WriteFault& last, std::int64_t kill_at)>& round) {
