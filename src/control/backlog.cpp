@@ -140,7 +140,7 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
     if (!pod->plane.empty()) return;
     if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_)) {
       remove(pod->namespace_name, pod->name);
-      return wake_if(&Class::social);
+      return wake_if(&Class::depends_on_other_pods);
     }
     const auto index = cluster.find_pod(pod->namespace_name, pod->name);
     if (index) add(*pod, *index, cluster, now);
@@ -163,7 +163,7 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
     if (!gone->plane.empty()) return;
     remove(gone->namespace_name, gone->name);
     wake_if(&Class::queued);
-    wake_if(&Class::social);
+    wake_if(&Class::depends_on_other_pods);
     call_waiting_for(pod_text(gone->namespace_name, gone->name));
   } else if (gone == nullptr || gone->kind != ObjectKind::pod_group) {
     wake_all();
@@ -185,7 +185,7 @@ bool Backlog::call(const std::set<Turn>& turns) {
   bool any = false;
   for (const Turn& turn : turns) {
     if (asks_.at(std::get<AskName>(turn)).held) continue;
-    apart_due_.insert(turn);
+    awaiting_due_.insert(turn);
     any = true;
   }
   return any;
@@ -195,13 +195,13 @@ bool Backlog::call(const std::set<Turn>& turns) {
 void Backlog::call_waiting_for(const std::string& gone) {
   const auto left = gone_from_.extract(gone);
   const auto here = left.empty() ? waits_.end() : waits_.find(left.mapped());
-  if (here == waits_.end() || !call(here->second)) return call_apart();
+  if (here == waits_.end() || !call(here->second)) return call_awaiting();
   if (const auto anywhere = waits_.find({}); anywhere != waits_.end()) call(anywhere->second);
 }
 
-void Backlog::stand_apart(Entry& entry, const PlanAsk& ask) {
-  stand_with_others(entry);
-  apart_.insert(entry.turn);
+void Backlog::await_departures(Entry& entry, const PlanAsk& ask) {
+  stop_awaiting(entry);
+  awaiting_.insert(entry.turn);
   for (const PodPlacement& place : ask.placements) entry.nodes.insert(place.node);
   for (const PodPlacement& leaving : ask.waits_for) entry.nodes.insert(leaving.node);
   for (const PlanVictim& victim : ask.victims) entry.nodes.insert(victim.node);
@@ -209,8 +209,8 @@ void Backlog::stand_apart(Entry& entry, const PlanAsk& ask) {
   for (const std::string& node : entry.nodes) waits_[node].insert(entry.turn);
 }
 
-void Backlog::stand_with_others(Entry& entry) {
-  apart_.erase(entry.turn);
+void Backlog::stop_awaiting(Entry& entry) {
+  awaiting_.erase(entry.turn);
   for (const std::string& node : entry.nodes) {
     const auto at = waits_.find(node);
     at->second.erase(entry.turn);
@@ -249,7 +249,8 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   entry.turn = {-std::int64_t{unit.scheduling_priority}, pod.created.value_or(now).ms, name};
   entry.key = std::move(key);
   const PodShape& shape = cluster.shape(pods.shape[index]);
-  entry.social = !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  entry.depends_on_other_pods =
+      !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
   entry.claims = !shape.claims.empty();
   entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
   entry.pinned =
@@ -261,7 +262,7 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
 
 Backlog::Class& Backlog::class_of(const Entry& entry) {
   Class& own = classes_[entry.key];
-  own.social = entry.social;
+  own.depends_on_other_pods = entry.depends_on_other_pods;
   own.queued = entry.queued;
   own.pinned = entry.pinned;
   return own;
@@ -275,7 +276,7 @@ void Backlog::stand_alone(Entry& entry) {
   leave_class(entry);
   mark = own;
   if (entry.held) return;
-  if (!apart_.contains(entry.turn)) be_idle(entry);
+  if (!awaiting_.contains(entry.turn)) be_idle(entry);
   if (!class_of(entry).parked_at) awake_.insert(entry.key);
 }
 
@@ -305,8 +306,8 @@ void Backlog::remove(const std::string& namespace_name, const std::string& name)
 
 void Backlog::drop(const AskName& ask) {
   const auto at = asks_.find(ask);
-  stand_with_others(at->second);
-  apart_due_.erase(at->second.turn);
+  stop_awaiting(at->second);
+  awaiting_due_.erase(at->second.turn);
   left_behind_.erase(at->second.turn);
   if (at->second.held) holds_.erase({at->second.held_until, ask});
   leave_class(at->second);
@@ -345,7 +346,7 @@ void Backlog::wake(const ClassKey& key, bool by_time) {
 }
 
 void Backlog::wake_all() {
-  call_apart();
+  call_awaiting();
   while (!parked_.empty()) wake(ClassKey(parked_.begin()->second), false);
 }
 
@@ -416,7 +417,7 @@ void Backlog::back_off(const AskName& ask, RefusedBy by, Time now, std::optional
     entry.held_until = std::min(entry.held_until, hope);
   }
   holds_.emplace(entry.held_until, ask);
-  apart_due_.erase(entry.turn);
+  awaiting_due_.erase(entry.turn);
   left_behind_.erase(entry.turn);
   leave_class(entry);
 }
@@ -457,8 +458,8 @@ void Backlog::release_claimants() {
 void Backlog::release(const AskName& ask) {
   Entry& entry = asks_.at(ask);
   entry.held = false;
-  if (apart_.contains(entry.turn)) {
-    apart_due_.insert(entry.turn);
+  if (awaiting_.contains(entry.turn)) {
+    awaiting_due_.insert(entry.turn);
     return;
   }
   be_idle(entry);
@@ -488,12 +489,12 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   budget_eases_ = false;
   if (recheck_at_ && *recheck_at_ <= now) {
     recheck_at_.reset();
-    call_apart();
+    call_awaiting();
     if (options_.time_wakes) wake_all();
   }
   while (!delays_.empty() && *delays_.begin() <= now) {
     delays_.erase(delays_.begin());
-    call_apart();
+    call_awaiting();
   }
   while (!parked_.empty() && parked_.begin()->first + options_.retry_after <= now) {
     wake(ClassKey(parked_.begin()->second), true);
@@ -503,7 +504,7 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
     holds_.erase(holds_.begin());
     release(ask);
   }
-  std::set<Turn> turns = apart_due_;
+  std::set<Turn> turns = awaiting_due_;
   for (const ClassKey& key : awake_) {
     const Class& entry = classes_.at(key);
     std::size_t left = entry.burst;
@@ -519,7 +520,7 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   due.reserve(std::min(turns.size(), options_.asks_max));
   for (const Turn& turn : first_of(turns, now)) {
     due.push_back(std::get<AskName>(turn));
-    apart_due_.erase(turn);  // The others have their turn in the next cycle.
+    awaiting_due_.erase(turn);  // The others have their turn in the next cycle.
   }
   return due;
 }
@@ -565,10 +566,10 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
     Class& own = class_of(entry);
     if (waits) {
       if (ask.waits_until) delays_.insert(*ask.waits_until);
-      stand_apart(entry, ask);
+      await_departures(entry, ask);
       own.idle.erase(entry.turn);
     } else {
-      stand_with_others(entry);
+      stop_awaiting(entry);
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
     const bool found = waits || ask.outcome == Outcome::fits;
@@ -598,7 +599,7 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
 }
 
 std::optional<Time> Backlog::next_due(Time now, bool retries) const {
-  if (!apart_due_.empty() || !fresh_.empty()) return now;
+  if (!awaiting_due_.empty() || !fresh_.empty()) return now;
   for (const ClassKey& key : awake_) {
     if (!classes_.at(key).idle.empty()) return now;
   }

@@ -104,16 +104,16 @@ class Backlog {
     std::set<Turn> idle;   ///< Whoever does not stand apart.
     std::set<Turn> fresh;  ///< Of these, whoever was never decided about.
     std::optional<Time> parked_at;
-    bool by_time = false;  ///< It was woken by nothing but time.
-    bool social = false;   ///< It looks at other pods (affinity, spread).
-    bool queued = false;   ///< Its queue may be what it lacks.
-    bool pinned = false;   ///< It may take room from equals.
+    bool by_time = false;                ///< It was woken by nothing but time.
+    bool depends_on_other_pods = false;  ///< It looks at other pods (affinity, spread).
+    bool queued = false;                 ///< Its queue may be what it lacks.
+    bool pinned = false;                 ///< It may take room from equals.
     std::size_t burst = std::numeric_limits<std::size_t>::max();
   };
   struct Entry {
     Turn turn;
     ClassKey key;
-    bool social = false;
+    bool depends_on_other_pods = false;
     bool queued = false;
     bool pinned = false;
     bool claims = false;  ///< It uses volumes or devices that somebody else makes.
@@ -143,10 +143,10 @@ class Backlog {
   void release(const AskName& ask);
   void release_claimants();
   bool call(const std::set<Turn>& turns);
-  void call_apart() { call(apart_); }
+  void call_awaiting() { call(awaiting_); }
   void call_waiting_for(const std::string& gone);
-  void stand_apart(Entry& entry, const PlanAsk& ask);
-  void stand_with_others(Entry& entry);
+  void await_departures(Entry& entry, const PlanAsk& ask);
+  void stop_awaiting(Entry& entry);
   std::vector<Turn> first_of(const std::set<Turn>& turns, Time now);
   bool could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const;
 
@@ -157,8 +157,8 @@ class Backlog {
   std::set<ClassKey> awake_;
   std::set<std::pair<Time, ClassKey>> parked_;
   std::set<ClassKey> fresh_;  ///< Parked ones with asks that were never decided about.
-  std::set<Turn> apart_;
-  std::set<Turn> apart_due_;                      ///< Of these.
+  std::set<Turn> awaiting_;
+  std::set<Turn> awaiting_due_;                   ///< Of these.
   std::map<std::string, std::set<Turn>> waits_;   ///< Of these, by node; "": anywhere.
   std::map<std::string, std::string> gone_from_;  ///< By pod, until it is noted: its node.
   std::set<NodeIndex> freed_;  ///< Where room may have appeared since the last cycle.

@@ -49,7 +49,7 @@ struct BrakeSettings {
   }
 };
 
-struct EvictionWish {
+struct EvictionRequest {
   struct Victim {
     std::string namespace_name;
     std::string owner;  ///< The uid of its controller; empty: it has none.
@@ -75,7 +75,7 @@ class EvictionBrakes {
   EvictionBrakes(BrakeSettings settings, Time start)
       : settings_(std::move(settings)), start_(start) {}
 
-  BrakeAnswer admit(const EvictionWish& wish, Time now);
+  BrakeAnswer admit(const EvictionRequest& request, Time now);
   /// An eviction that was admitted was refused by the world.
   void refused(const Receipt& receipt);
   /// Asks that would have made pods leave again within the window; each occasion once.
@@ -93,13 +93,13 @@ class EvictionBrakes {
   struct Admitted {
     std::string profile;
     Time when;
-    std::vector<EvictionWish::Victim> victims;
+    std::vector<EvictionRequest::Victim> victims;
   };
 
-  BrakeAnswer over_allowance(const EvictionWish& wish, Time now);
-  BrakeAnswer evicts_again(const EvictionWish& wish, Time now);
-  BrakeAnswer comes_back(const EvictionWish& wish) const;
-  void count(const EvictionWish& wish, Time now);
+  BrakeAnswer over_allowance(const EvictionRequest& request, Time now);
+  BrakeAnswer evicts_again(const EvictionRequest& request, Time now);
+  BrakeAnswer comes_back(const EvictionRequest& request) const;
+  void count(const EvictionRequest& request, Time now);
   void forget_occasion(const Pair& ask_and_owner, Time when);
 
   Allowance& of_profile(const std::string& name);

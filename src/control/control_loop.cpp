@@ -45,9 +45,9 @@ bool ControlLoop::step() {
 
 Time ControlLoop::poll_until() const {
   Time latest = now_ + options_.poll_max;
-  latest = std::min(latest, half_bound_.next_due().value_or(latest));
-  latest = std::min(latest, half_left_.next_due().value_or(latest));
-  if (blind_) return latest;  // Whoever is due stays due until there is sight again.
+  latest = std::min(latest, interrupted_binds_.next_due().value_or(latest));
+  latest = std::min(latest, interrupted_evictions_.next_due().value_or(latest));
+  if (blind_) return latest;  // Whoever is due stays due until there is seen_object again.
   if (const auto until = held()) return std::min(latest, *until);
   return std::min(latest, next_due(true).value_or(latest));
 }
@@ -213,22 +213,23 @@ void ControlLoop::not_decided(const AskName& ask) {
 
 void ControlLoop::submit(const Plan& plan) {
   in_flight_.sent(plan, cluster_, now_);
-  half_bound_.sent(plan, cluster_, now_);
+  interrupted_binds_.sent(plan, cluster_, now_);
   port_.submit(plan);
 }
 
 /// No decision of a policy: a knob says that half a gang is not kept.
 void ControlLoop::roll_back() {
-  if (auto plan = half_bound_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+  if (auto plan = interrupted_binds_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
 }
 
 /// No decision either: a process before us has decided it.
 void ControlLoop::finish_begun() {
   if (!options_.finishes_begun) return;
-  if (!std::exchange(has_sight_, true)) {
-    half_left_.find(cluster_, options_.backlog.schedulers, now_);
+  if (!std::exchange(was_shown_, true)) {
+    interrupted_evictions_.find(cluster_, options_.backlog.schedulers, now_);
   }
-  if (auto plan = half_left_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+  if (auto plan = interrupted_evictions_.due(cluster_, in_flight_, now_))
+    submit_own(*std::move(plan));
 }
 
 void ControlLoop::submit_own(Plan plan) {

@@ -17,9 +17,9 @@
 #include <string>
 
 #include "control/backlog.hpp"
-#include "control/half_bound_gangs.hpp"
-#include "control/half_left_gangs.hpp"
 #include "control/in_flight.hpp"
+#include "control/interrupted_gang_binds.hpp"
+#include "control/interrupted_gang_evictions.hpp"
 #include "control/lawful_plan.hpp"
 #include "control/loop_watcher.hpp"
 #include "control/own_kind_asks.hpp"
@@ -50,7 +50,7 @@ struct LoopOptions {
   /// in a simulation.
   bool queue_turns = false;
   Duration queue_pace{1'000};
-  /// What a process before us has begun is finished first (half_left_gangs.hpp).
+  /// What a process before us has begun is finished first (interrupted_gang_evictions.hpp).
   bool finishes_begun = false;
   bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
@@ -82,8 +82,8 @@ class ControlLoop {
         schedules_(AskKind::replica_schedule, configuration),
         sessions_(AskKind::session, configuration),
         queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
-        half_bound_(configuration.live),
-        half_left_(configuration.engine.leave_timeout) {
+        interrupted_binds_(configuration.live),
+        interrupted_evictions_(configuration.engine.leave_timeout) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_,
                                .preset = options_.preset,
@@ -132,9 +132,9 @@ class ControlLoop {
   OwnKindAsks sessions_;
   QueueTurn queue_turn_;
   InFlight in_flight_;
-  HalfBoundGangs half_bound_;
-  HalfLeftGangs half_left_;
-  bool has_sight_ = false;  ///< The cluster was shown.
+  InterruptedGangBinds interrupted_binds_;
+  InterruptedGangEvictions interrupted_evictions_;
+  bool was_shown_ = false;  ///< The cluster was shown.
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;  ///< After the last compaction.
   LoopStatistics statistics_;

@@ -44,13 +44,13 @@ void OwnKindAsks::note_schedule(const ReplicaSchedule& schedule) {
 void OwnKindAsks::back_off(const Receipt& receipt, Time now) {
   const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
   if (!text.starts_with(choice_name(kind_))) return;
-  is_hopeful_ = true;
+  retry_may_succeed_ = true;
   try_again(now, receipt.again_at);
 }
 
 void OwnKindAsks::back_off(const AskName& ask, Time now) {
   if (ask.kind != kind_) return;
-  if (!retry_at_) is_hopeful_ = false;
+  if (!retry_at_) retry_may_succeed_ = false;
   try_again(now, std::nullopt);
 }
 
@@ -88,7 +88,7 @@ std::optional<Time> OwnKindAsks::next_due(Time now, bool retries) const {
     if (from > tried_) next = std::min(next.value_or(from), from);
   }
   if (any && awake_) return now;
-  if (any && retry_at_ && (retries || is_hopeful_))
+  if (any && retry_at_ && (retries || retry_may_succeed_))
     next = std::min(next.value_or(*retry_at_), *retry_at_);
   if (any && recheck_at_) next = std::min(next.value_or(*recheck_at_), *recheck_at_);
   return next;

@@ -56,7 +56,7 @@ class OwnKindAsks {
   std::optional<Time> recheck_at_;
   Time tried_{no_time};
   std::optional<Time> retry_at_;
-  bool is_hopeful_ = true;  ///< The retry may end differently.
+  bool retry_may_succeed_ = true;  ///< The retry may end differently.
   Duration delay_{0};
 };
 

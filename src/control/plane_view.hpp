@@ -57,7 +57,7 @@ struct PlaneNews {
 };
 
 /// What is new of a plane since the last look.
-struct PlaneSight {
+struct PlaneState {
   std::string plane;
   bool sees = false;  ///< What was shown is current.
   std::vector<Change> changes;
@@ -65,7 +65,7 @@ struct PlaneSight {
 };
 
 /// The Deployments of one plane.
-class DeploymentBook {
+class DeploymentCache {
  public:
   struct Known {
     std::string uid;
@@ -93,7 +93,7 @@ class PlaneView {
   explicit PlaneView(const std::vector<std::string>& planes, bool needs_selector = false);
 
   /// What the loop is shown instead: changes at home, then those of the planes.
-  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes, Time now);
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneState> planes, Time now);
   /// When `show` may have something to tell without a change.
   std::optional<Time> next_due() const { return next_due_; }
   /// Why a schedule is not shown (it cannot work), or which of its planes are left alone (it is
@@ -106,12 +106,12 @@ class PlaneView {
     bool sees = false;
     std::map<std::string, Node> nodes;  ///< As its server shows them.
     std::map<std::pair<std::string, std::string>, std::string> terminating;  ///< Uids of pods.
-    DeploymentBook deployments;
+    DeploymentCache deployments;
   };
   using Name = std::pair<std::string, std::string>;
 
   void take_home(std::vector<Change> changes, std::vector<Change>& shown);
-  void take_plane(PlaneSight sight, std::vector<Change>& shown);
+  void take_plane(PlaneState seen_object, std::vector<Change>& shown);
   static void note_pod(const Change& change, State& state);
   void show_schedules(std::vector<Change>& shown, Time now);
   void forget_unsent(ReplicaSchedule& schedule, Time now);

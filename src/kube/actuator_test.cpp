@@ -57,7 +57,7 @@ Plan preempting_plan() {
 class ActuatorTest : public testing::Test {
  protected:
   ActuatorTest() {
-    settings.manner.timeout = Duration{5'000};
+    settings.options.timeout = Duration{5'000};
     settings.limits.pause_first = Duration{10};
     gate.open_forever();
     live.server.put(written_pod("urgent", "uid-urgent"));

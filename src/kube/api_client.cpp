@@ -76,8 +76,8 @@ Duration ApiClient::pause_before(int attempt, const std::optional<Duration>& ret
   // Between the half of it and all of it, so that many clients do not come back together.
   const Duration varied{jitter_.between(pause_ms / 2, pause_ms)};
   if (!retry_after) return varied;
-  const std::int64_t wished_ms = std::min(retry_after->ms, 3 * limits_.pause_max.ms);
-  return Duration{wished_ms + varied.ms / 2};
+  const std::int64_t asked_ms = std::min(retry_after->ms, 3 * limits_.pause_max.ms);
+  return Duration{asked_ms + varied.ms / 2};
 }
 
 ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked) {

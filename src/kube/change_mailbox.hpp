@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "model/object_at.hpp"
@@ -28,7 +28,7 @@ namespace makeway::kube {
 class ChangeMailbox {
  public:
   /// With what a write must know of that very version of the object, if anybody will write.
-  void put(Change change, std::optional<ObjectSight> sight = std::nullopt);
+  void put(Change change, std::optional<ServerObject> seen_object = std::nullopt);
   void put(DaemonSetNews news);
   void put(KubeletRefusal refusal);
   void put(DeploymentNews news);
@@ -37,11 +37,11 @@ class ChangeMailbox {
   std::vector<Change> take() { return take_all().changes; }
   struct Taken {
     std::vector<Change> changes;
-    std::vector<ObjectSight> sights;  ///< Of objects among them.
-    LiveNews news;                    ///< Refusals in the order in which they came.
-    PlaneNews plane_news;             ///< By namespace and name.
+    std::vector<ServerObject> objects_seen;  ///< Of objects among them.
+    LiveNews news;                           ///< Refusals in the order in which they came.
+    PlaneNews plane_news;                    ///< By namespace and name.
   };
-  /// The sights are of the same moment as the changes.
+  /// The objects_seen are of the same moment as the changes.
   Taken take_all();
   /// Until there is something, at most that long. False: there is nothing.
   bool wait(Duration at_most);
@@ -57,8 +57,8 @@ class ChangeMailbox {
  private:
   struct Entry {
     Change newest;
-    std::optional<ObjectSight> sight = std::nullopt;  ///< Of the newest.
-    bool was_removed = false;                         ///< Before that.
+    std::optional<ServerObject> seen_object = std::nullopt;  ///< Of the newest.
+    bool was_removed = false;                                ///< Before that.
     /// Marked as preempted, before it was removed; comes first.
     std::optional<Pod> marked = std::nullopt;
   };

@@ -271,7 +271,7 @@ constexpr std::array meanings = {
     Meaning{CURLE_COULDNT_RESOLVE_HOST, Failure::dns, "there is no such host", check_server},
     Meaning{CURLE_COULDNT_RESOLVE_PROXY, Failure::proxy, "there is no such proxy",
             "look at proxy-url in the kubeconfig file, or HTTPS_PROXY"},
-    Meaning{CURLE_COULDNT_CONNECT, Failure::refused, "nobody answers there",
+    Meaning{CURLE_COULDNT_CONNECT, Failure::refused, "connection refused",
             "is the API server running, and is `server` in the kubeconfig file its address?"},
     Meaning{CURLE_PEER_FAILED_VERIFICATION, Failure::tls, "the server's certificate is not valid",
             check_authority},

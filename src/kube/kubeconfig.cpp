@@ -472,11 +472,11 @@ Problem no_server(const KubeEnvironment& environment) {
 
 }  // namespace
 
-std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
+std::expected<KubeTarget, Problems> find_target(const TargetRequest& request,
                                                 const KubeEnvironment& environment) {
-  const bool is_named = !wish.kubeconfig.empty();
+  const bool is_named = !request.kubeconfig.empty();
   const std::vector<std::string> paths =
-      is_named ? std::vector{wish.kubeconfig} : standard_files(environment);
+      is_named ? std::vector{request.kubeconfig} : standard_files(environment);
   std::vector<Kubeconfig> files;
   Problems problems;
   for (const std::string& path : paths) {
@@ -496,10 +496,11 @@ std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
   }
   if (has_errors(problems)) return std::unexpected(std::move(problems));
   if (files.empty()) {
-    if (environment.is_in_cluster() && wish.context.empty()) return in_cluster_target(environment);
+    if (environment.is_in_cluster() && request.context.empty())
+      return in_cluster_target(environment);
     return std::unexpected(Problems{no_server(environment)});
   }
-  auto target = choose_target(merge_kubeconfigs(files), wish.context);
+  auto target = choose_target(merge_kubeconfigs(files), request.context);
   if (!target) {
     Problem& first = target.error().front();
     if (first.origin.source.empty()) first.origin.source = paths.front();

@@ -128,13 +128,13 @@ std::expected<KubeTarget, Problems> choose_target(const Kubeconfig& config,
 KubeTarget in_cluster_target(const KubeEnvironment& environment);
 
 /// What the command line says; both may be empty.
-struct TargetWish {
+struct TargetRequest {
   std::string kubeconfig;
   std::string context;
 };
 
 /// Rule 1, and the service account where no file is named and none exists. Reads the files.
-std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
+std::expected<KubeTarget, Problems> find_target(const TargetRequest& request,
                                                 const KubeEnvironment& environment);
 
 }  // namespace makeway::kube

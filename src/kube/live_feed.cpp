@@ -12,8 +12,8 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_
       limits_(limits),
       use_(use),
       objects_(
-          [this](Change change, std::optional<ObjectSight> sight) {
-            mailbox_.put(std::move(change), std::move(sight));
+          [this](Change change, std::optional<ServerObject> seen_object) {
+            mailbox_.put(std::move(change), std::move(seen_object));
           },
           [this](const ServedResource& failed, const ApiError& error) {
             const std::scoped_lock lock(missing_mutex_);
@@ -121,14 +121,14 @@ void LiveFeed::look() {
   failures_ = objects_.failures();
   refused_ = objects_.refused();
   kinds_seen_ = kinds_seen;
-  // Whoever is told of sight finds all that it shows in the mailbox.
+  // Whoever is told of seen_object finds all that it shows in the mailbox.
   const bool sees_all = kinds_seen == watches_.size();
   if (sees_all_.exchange(sees_all) != sees_all) mailbox_.wake();
 }
 
-std::vector<MissingSight> LiveFeed::missing() const {
+std::vector<MissingWatch> LiveFeed::missing() const {
   const std::scoped_lock lock(missing_mutex_);
-  std::vector<MissingSight> all;
+  std::vector<MissingWatch> all;
   all.reserve(missing_.size());
   for (const auto& [resource, error] : missing_) {
     all.push_back({.resource = resource, .error = error});
@@ -136,13 +136,13 @@ std::vector<MissingSight> LiveFeed::missing() const {
   return all;
 }
 
-SightTrouble LiveFeed::trouble() const {
-  const std::vector<MissingSight> all = missing();
-  if (all.empty() || kinds_seen_ + all.size() < kinds_) return SightTrouble::none;
-  const bool hopeless = std::ranges::any_of(all, [](const MissingSight& each) {
+WatchTrouble LiveFeed::trouble() const {
+  const std::vector<MissingWatch> all = missing();
+  if (all.empty() || kinds_seen_ + all.size() < kinds_) return WatchTrouble::none;
+  const bool permanent = std::ranges::any_of(all, [](const MissingWatch& each) {
     return each.error.failure == Failure::forbidden || each.error.failure == Failure::credentials;
   });
-  return hopeless ? SightTrouble::hopeless : SightTrouble::passing;
+  return permanent ? WatchTrouble::permanent : WatchTrouble::passing;
 }
 
 FeedStatistics LiveFeed::statistics() const {

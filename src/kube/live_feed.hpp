@@ -36,13 +36,13 @@ struct FeedStatistics {
 };
 
 /// A kind that is not seen, and why.
-struct MissingSight {
+struct MissingWatch {
   std::string_view resource;  ///< "pods"
   ApiError error;
 };
 
 /// Once every kind was asked for: whether one cannot be seen, and whether patience may help.
-enum class SightTrouble : std::uint8_t { none, passing, hopeless };
+enum class WatchTrouble : std::uint8_t { none, passing, permanent };
 
 class LiveFeed {
  public:
@@ -61,13 +61,13 @@ class LiveFeed {
   LiveFeed& operator=(const LiveFeed&) = delete;
   ~LiveFeed();
 
-  /// It is woken whenever sight is lost or comes back.
+  /// It is woken whenever seen_object is lost or comes back.
   ChangeMailbox& mailbox() { return mailbox_; }
   bool sees_all() const { return sees_all_.load(); }
   /// By resource. A kind that was never asked for yet is not among them.
-  std::vector<MissingSight> missing() const;
+  std::vector<MissingWatch> missing() const;
   /// Hopeless: a right or credentials are missing.
-  SightTrouble trouble() const;
+  WatchTrouble trouble() const;
   const ServerTime& server_time() const { return server_time_; }
   FeedStatistics statistics() const;
 

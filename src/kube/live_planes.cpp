@@ -91,13 +91,13 @@ PlaneReading read_live_plane(ApiClient& client, std::string plane,
 
 std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster& cluster) {
   std::vector<std::string> names;
-  std::vector<PlaneSight> sights;
+  std::vector<PlaneState> objects_seen;
   for (const PlaneReading& each : shown.planes) {
     names.push_back(each.plane);
-    sights.push_back({.plane = each.plane,
-                      .sees = each.sees,
-                      .changes = leaving_in(cluster, each.plane),
-                      .news = each.news});
+    objects_seen.push_back({.plane = each.plane,
+                            .sees = each.sees,
+                            .changes = leaving_in(cluster, each.plane),
+                            .news = each.news});
   }
   std::vector<Change> home;
   std::set<std::pair<std::string, std::string>> hidden;  // Until it is shown.
@@ -107,7 +107,7 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
     hidden.emplace(schedule.namespace_name, schedule.name);
   }
   PlaneView view(names, shown.needs_selector);
-  for (const Change& change : view.show(std::move(home), std::move(sights), shown.now)) {
+  for (const Change& change : view.show(std::move(home), std::move(objects_seen), shown.now)) {
     const auto* const schedule = std::get_if<ReplicaSchedule>(&change);
     if (schedule == nullptr) continue;  // A pod, as it is.
     hidden.erase({schedule->namespace_name, schedule->name});

@@ -80,7 +80,7 @@ class LivePortTest : public testing::Test {
     ADD_FAILURE() << "it never came";
     return {};
   }
-  Batch first_sight() {
+  Batch first_seen() {
     return poll_until([](const Batch& batch) {
       EXPECT_TRUE(!batch.blind || batch.changes.empty()) << "half a cluster";
       return !batch.blind;
@@ -99,7 +99,7 @@ TEST_F(LivePortTest, ShowsTheWholeClusterFirst) {
   live.limits.page_objects = 2;
   for (int at = 0; at < 9; ++at) live.server.put(node_json(fmt::format("n{}", at)));
   start();
-  const Batch first = first_sight();
+  const Batch first = first_seen();
   const auto nodes = std::ranges::count_if(
       first.changes, [](const Change& change) { return std::holds_alternative<Node>(change); });
   EXPECT_EQ(nodes, 9);
@@ -112,7 +112,7 @@ TEST_F(LivePortTest, ShowsTheWholeClusterFirst) {
 /// SPEC section 8: the server's time, from its Date.
 TEST_F(LivePortTest, NowIsTheServersTime) {
   start();
-  const Batch first = first_sight();
+  const Batch first = first_seen();
   const Time date = *parse_time("2026-11-17T05:00:00Z");  // What the fake server always says.
   EXPECT_GE(first.now, date);
   EXPECT_LT(first.now, date + Duration{60'000});
@@ -121,12 +121,12 @@ TEST_F(LivePortTest, NowIsTheServersTime) {
 TEST_F(LivePortTest, IsBlindWhileAKindIsNotSeen) {
   live.server.put(node_json("n1"));
   start();
-  first_sight();
+  first_seen();
   ASSERT_TRUE(live.server.await_watches(watches));
   live.server.forbid("pods");
   live.server.end_watches();
   live.server.compact();
-  const auto is_told = [](const MissingSight& each) {
+  const auto is_told = [](const MissingWatch& each) {
     return each.resource == "pods" && each.error.failure == Failure::forbidden;
   };
   poll_until([&](const Batch& batch) {
@@ -138,7 +138,7 @@ TEST_F(LivePortTest, SightComesBack) {
   live.server.put(node_json("n1"));
   live.server.fail({.kind = ServerFault::Kind::cut, .path_prefix = "/api/v1/pods", .times = 8});
   start();
-  first_sight();
+  first_seen();
   EXPECT_TRUE(feed->missing().empty());
   EXPECT_EQ(feed->statistics().kinds_seen, feed->statistics().kinds);
 }
@@ -146,7 +146,7 @@ TEST_F(LivePortTest, SightComesBack) {
 TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   port->submit({.id = "p1"});
   EXPECT_EQ(carrier.plans, std::vector<std::string>{"p1"});
   std::thread other([&] {
@@ -165,7 +165,7 @@ TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
 TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   const auto polled_in = [&] {
     const Time before = monotonic_now();
     port->poll(port->now());
@@ -184,7 +184,7 @@ TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
 TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   const auto polled_in = [&] {
     const Time before = monotonic_now();
     port->poll(port->now());
@@ -204,7 +204,7 @@ TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
 
 TEST_F(LivePortTest, AWakeEndsAPoll) {
   start();
-  first_sight();
+  first_seen();
   feed->mailbox().take();
   std::thread other([&] { feed->mailbox().wake(); });
   // Not the deadline: that is an hour away.

@@ -2,7 +2,7 @@
 // 8).
 #pragma once
 
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "model/objects.hpp"
 
 namespace makeway::kube {
@@ -10,6 +10,6 @@ namespace makeway::kube {
 /// A nomination without our condition for the same node is somebody else's hint and holds no room;
 /// a reservation is our condition, its time the time of the reservation. Notes in annotations are
 /// for people: whoever may write a pod may write those.
-void recall(const ObjectSight& sight, Pod& pod);
+void recall(const ServerObject& seen_object, Pod& pod);
 
 }  // namespace makeway::kube

@@ -23,7 +23,7 @@ struct Right {
 /// `{apiGroups: [""], resources: [pods/binding], verbs: [create]}`
 std::string rule_for(const Right& right);
 
-struct RightsWish {
+struct RightsRequest {
   std::string lease_namespace;
   std::string lease_name;
   bool evicts_by_api = false;          ///< Budgets are strict.
@@ -31,7 +31,7 @@ struct RightsWish {
   std::vector<std::string> own_kinds;  ///< Of ours, whose status is written: "queues".
 };
 /// What `makeway run` writes (SPEC section 8); reading is told by the watches.
-std::vector<Right> scheduler_rights(const RightsWish& wish);
+std::vector<Right> scheduler_rights(const RightsRequest& request);
 
 /// What it writes in a plane (section 4).
 std::vector<Right> plane_rights();

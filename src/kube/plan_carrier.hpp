@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "control/live_view.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
@@ -34,11 +34,13 @@ class PlanCarrier {
   virtual std::vector<Receipt> take_receipts() = 0;
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
-  virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  virtual void saw(const std::vector<Change>& /*changes*/,
+                   std::vector<ServerObject>&& /*objects_seen*/) {}
   /// The same of a plane: what is new of it, and whether it is seen now.
-  virtual void saw_plane(const PlaneSight& /*sight*/, std::vector<ObjectSight>&& /*sights*/) {}
+  virtual void saw_plane(const PlaneState& /*seen_object*/,
+                         std::vector<ServerObject>&& /*objects_seen*/) {}
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
-  /// while something may be out of sight.
+  /// while something may be out of seen_object.
   virtual void tend(Time /*now*/) {}
   /// Words for whoever looks at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}

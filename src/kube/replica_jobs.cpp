@@ -19,7 +19,7 @@ namespace {
 
 class ReplicaJobs {
  public:
-  ReplicaJobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes, PlanJobs& made)
+  ReplicaJobs(const Plan& plan, const VersionCache& home, const PlaneCaches& planes, PlanJobs& made)
       : plan_(plan), home_(home), planes_(planes), made_(made) {}
 
   void build(const EvictionBrake& brake) {
@@ -104,7 +104,7 @@ class ReplicaJobs {
 
   void add_status(const PlanReplicaStatus& next) {
     const std::string object = fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
-    const BookedSight* const seen =
+    const CachedObject* const seen =
         home_.own(ObjectKind::replica_schedule, next.namespace_name, next.name);
     const auto refuse_status = [&](std::string reason, std::optional<Time> again_at) {
       made_.refused.push_back({.plan = plan_.id,
@@ -135,7 +135,7 @@ class ReplicaJobs {
       return next.namespace_name == ask.namespace_name && next.name == ask.name;
     };
     const ReplicaStatus* const shown = home_.replica_status(ask.namespace_name, ask.name);
-    const BookedSight* const seen =
+    const CachedObject* const seen =
         home_.own(ObjectKind::replica_schedule, ask.namespace_name, ask.name);
     if (shown == nullptr || seen == nullptr || std::ranges::any_of(plan_.replica_status, is_it)) {
       return;
@@ -144,7 +144,7 @@ class ReplicaJobs {
     if (status != *shown) write_status(object, *seen, status);
   }
 
-  void write_status(const std::string& object, const BookedSight& seen,
+  void write_status(const std::string& object, const CachedObject& seen,
                     const ReplicaStatus& status) {
     statuses_[object] = made_.jobs.size();
     WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
@@ -203,7 +203,7 @@ class ReplicaJobs {
     return stands ? nullptr : &held->second.by;
   }
 
-  WriteJob job_for(const PlanAction& action, const std::string& plane, BookedSight seen) const {
+  WriteJob job_for(const PlanAction& action, const std::string& plane, CachedObject seen) const {
     WriteJob job{.object = fmt::format("{} of plane {}", told_name(action), plane),
                  .ask = action.ask,
                  .unit = {},
@@ -220,7 +220,7 @@ class ReplicaJobs {
     return job;
   }
 
-  void add_scale(const PlanAction& action, const PlaneBook& plane) {
+  void add_scale(const PlanAction& action, const PlaneCache& plane) {
     const auto* const known = plane.deployments.find(action.namespace_name, action.name);
     if (known == nullptr) return refuse(action, "it is gone");
     const std::string autoscaler =
@@ -229,7 +229,7 @@ class ReplicaJobs {
       return refuse(action, fmt::format("HorizontalPodAutoscaler {}/{} scales it",
                                         action.namespace_name, autoscaler));
     }
-    BookedSight seen;
+    CachedObject seen;
     seen.object.namespace_name = action.namespace_name;
     seen.object.name = action.name;
     seen.object.uid = known->uid;
@@ -243,8 +243,8 @@ class ReplicaJobs {
     made_.jobs.push_back(std::move(job));
   }
 
-  void add_force_delete(const PlanAction& action, const PlaneBook& plane) {
-    const BookedSight* const seen = plane.objects.pod(action.namespace_name, action.name);
+  void add_force_delete(const PlanAction& action, const PlaneCache& plane) {
+    const CachedObject* const seen = plane.objects.pod(action.namespace_name, action.name);
     if (seen == nullptr || (!action.uid.empty() && seen->object.uid != action.uid)) {
       return refuse(action, "it is gone");
     }
@@ -258,8 +258,8 @@ class ReplicaJobs {
   }
 
   const Plan& plan_;
-  const SightBook& home_;
-  const PlaneBooks& planes_;
+  const VersionCache& home_;
+  const PlaneCaches& planes_;
   PlanJobs& made_;
   std::map<std::string, std::size_t> statuses_;  ///< Jobs, by schedule.
   std::map<std::string, HeldBack> held_back_;    ///< By schedule.
@@ -272,7 +272,7 @@ bool is_of_replicas(const PlanAction& action) {
   return action.scale || (action.type == ActionType::force_delete && !action.plane.empty());
 }
 
-void add_replica_jobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes,
+void add_replica_jobs(const Plan& plan, const VersionCache& home, const PlaneCaches& planes,
                       const EvictionBrake& brake, PlanJobs& made) {
   ReplicaJobs(plan, home, planes, made).build(brake);
 }

@@ -6,14 +6,14 @@
 namespace makeway::kube {
 namespace {
 
-ObjectSight sight_named(std::string name, ObjectKind kind = ObjectKind::pod) {
-  ObjectSight sight;
-  sight.kind = kind;
-  sight.namespace_name = "a";
-  sight.name = std::move(name);
-  sight.uid = "uid-" + sight.name;
-  sight.version = "7";
-  return sight;
+ServerObject sight_named(std::string name, ObjectKind kind = ObjectKind::pod) {
+  ServerObject seen_object;
+  seen_object.kind = kind;
+  seen_object.namespace_name = "a";
+  seen_object.name = std::move(name);
+  seen_object.uid = "uid-" + seen_object.name;
+  seen_object.version = "7";
+  return seen_object;
 }
 
 class ReplicaJobsTest : public testing::Test {
@@ -21,13 +21,13 @@ class ReplicaJobsTest : public testing::Test {
   ReplicaJobsTest() {
     plan.id = "p1";
     home.take({}, {sight_named("reco", ObjectKind::replica_schedule)}, 0);
-    PlaneBook& east = planes["east"];
+    PlaneCache& east = planes["east"];
     east.sees = true;
     east.deployments.take(
         {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
                          {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}},
          .autoscalers = {}});
-    ObjectSight pod = sight_named("web-1");
+    ServerObject pod = sight_named("web-1");
     pod.node = "n1";
     pod.phase = "Running";
     east.objects.take({Node{.name = "n1", .plane = "east"}}, {pod}, 0);
@@ -100,8 +100,8 @@ class ReplicaJobsTest : public testing::Test {
   }
 
   Plan plan;
-  SightBook home;
-  PlaneBooks planes;
+  VersionCache home;
+  PlaneCaches planes;
   EvictionBrake brake;
 };
 

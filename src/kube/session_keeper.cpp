@@ -30,18 +30,18 @@ std::string kernel_pod_text(const std::string& namespace_name, const std::string
   return fmt::format("Pod {}/{}", namespace_name, name);
 }
 
-bool is_finished(const ObjectSight& pod) {
+bool is_finished(const ServerObject& pod) {
   return pod.phase == pod_succeeded || pod.phase == pod_failed;
 }
 
 /// Nothing that the session did itself: a kubelet or a controller ended the pod, and said why.
-bool was_lost(const ObjectSight& pod) {
+bool was_lost(const ServerObject& pod) {
   const SeenCondition* const disrupted = pod.condition(disrupted_condition);
   const bool is_disrupted = disrupted != nullptr && disrupted->status == "True";
   return is_disrupted || (!pod.reason.empty() && pod.reason != "DeadlineExceeded");
 }
 
-bool is_of(const BookedSight* pod, const Session& session) {
+bool is_of(const CachedObject* pod, const Session& session) {
   return pod != nullptr && pod->object.owner_uid == session.uid;
 }
 
@@ -76,7 +76,7 @@ Session end_session(Session session) {
   return session;
 }
 
-EventWish session_event(const BookedSight& seen, std::string reason, std::string note) {
+EventRequest session_event(const CachedObject& seen, std::string reason, std::string note) {
   return {.regarding = seen.object,
           .regarding_kind = "Session",
           .is_warning = true,
@@ -116,11 +116,11 @@ void SessionKeeper::forget_session(const Key& key, const Entry& entry) {
 }
 
 void SessionKeeper::saw(const std::vector<Change>& changes,
-                        const std::vector<ObjectSight>& sights) {
+                        const std::vector<ServerObject>& objects_seen) {
   std::set<Key> finished;
-  for (const ObjectSight& sight : sights) {
-    if (sight.kind == ObjectKind::pod && is_finished(sight)) {
-      finished.insert({sight.namespace_name, sight.name});
+  for (const ServerObject& seen_object : objects_seen) {
+    if (seen_object.kind == ObjectKind::pod && is_finished(seen_object)) {
+      finished.insert({seen_object.namespace_name, seen_object.name});
     }
   }
   for (const Change& change : changes) {
@@ -152,19 +152,19 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
       for (const auto& [session, entry] : sessions_) dirty_.insert(session);
     }
   }
-  for (const ObjectSight& sight : sights) {
-    if (sight.kind != ObjectKind::pod || sight.owner_kind != "Session") continue;
-    const Key pod(sight.namespace_name, sight.name);
-    owners_[pod] = sight.owner_uid;
+  for (const ServerObject& seen_object : objects_seen) {
+    if (seen_object.kind != ObjectKind::pod || seen_object.owner_kind != "Session") continue;
+    const Key pod(seen_object.namespace_name, seen_object.name);
+    owners_[pod] = seen_object.owner_uid;
     making_.erase(pod);
     const auto erasing = erasing_.find(pod);
-    const bool is_over =
-        erasing != erasing_.end() && (sight.leaving || erasing->second.uid != sight.uid);
+    const bool is_over = erasing != erasing_.end() &&
+                         (seen_object.leaving || erasing->second.uid != seen_object.uid);
     if (is_over) erasing_.erase(erasing);
-    Entry* const entry = find(sight.owner_uid);
+    Entry* const entry = find(seen_object.owner_uid);
     if (entry == nullptr) continue;
-    entry->pods.insert(sight.name);
-    entry->vanished.erase(sight.name);
+    entry->pods.insert(seen_object.name);
+    entry->vanished.erase(seen_object.name);
     dirty_.insert({entry->object.namespace_name, entry->object.name});
   }
 }
@@ -214,7 +214,7 @@ bool SessionKeeper::is_settled(Entry& entry, Time now) {
 
 // ---- What there is to do ------------------------------------------------------------------------
 
-PlanJobs SessionKeeper::repairs(const SightBook& book, Time now) {
+PlanJobs SessionKeeper::repairs(const VersionCache& cache, Time now) {
   now_ = now;
   PlanJobs jobs;
   std::set<Key> due = std::move(dirty_);
@@ -225,14 +225,14 @@ PlanJobs SessionKeeper::repairs(const SightBook& book, Time now) {
     return true;
   });
   for (const Key& key : due) {
-    if (sessions_.contains(key)) repair(key, book, now, jobs);
+    if (sessions_.contains(key)) repair(key, cache, now, jobs);
   }
   return jobs;
 }
 
-void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, PlanJobs& jobs) {
+void SessionKeeper::repair(const Key& key, const VersionCache& cache, Time now, PlanJobs& jobs) {
   Entry& entry = sessions_.at(key);
-  const BookedSight* const seen = book.own(ObjectKind::session, key.first, key.second);
+  const CachedObject* const seen = cache.own(ObjectKind::session, key.first, key.second);
   if (seen == nullptr || seen->object.leaving) return;  // Its pods go with it.
   if (!is_settled(entry, now)) {
     wake(key, entry.written_at + unseen_max);
@@ -240,9 +240,9 @@ void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, Plan
   }
   const SessionStatus& status = entry.object.status;
   if (status.phase == SessionPhase::running && status.ends_at) {
-    return go_on_leaving(key, entry, book, now, jobs);
+    return go_on_leaving(key, entry, cache, now, jobs);
   }
-  if (status.phase == SessionPhase::running) return keep_running(key, entry, book, now, jobs);
+  if (status.phase == SessionPhase::running) return keep_running(key, entry, cache, now, jobs);
   entry.vanished.clear();
   std::set<std::string> earlier;
   for (const Kernel& kernel : entry.object.kernels) {
@@ -251,25 +251,25 @@ void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, Plan
     }
   }
   for (const std::string& name : entry.pods) {
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!earlier.contains(name) || !is_of(pod, entry.object) || is_finished(pod->object)) continue;
     if (erase(entry.object, *pod, now, jobs)) wake(key, now + making_max);
   }
 }
 
-bool SessionKeeper::has_succeeded(const Entry& entry, const SightBook& book,
+bool SessionKeeper::has_succeeded(const Entry& entry, const VersionCache& cache,
                                   std::int64_t preemptions) const {
   const Session& session = entry.object;
   return std::ranges::all_of(session.kernels, [&](const Kernel& kernel) {
-    const BookedSight* const pod =
-        book.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
+    const CachedObject* const pod =
+        cache.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
     return is_of(pod, session) && pod->object.phase == pod_succeeded;
   });
 }
 
 /// Why a running session does not go on; none: it does.
 std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry,
-                                                              const SightBook& book) const {
+                                                              const VersionCache& cache) const {
   const Session& session = entry.object;
   std::optional<Ending> ending;
   for (const Kernel& kernel : session.kernels) {
@@ -277,17 +277,17 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
     const auto lost = [&](std::string why) {
       return Ending{.fate = SessionFate::requeues, .why = std::move(why)};
     };
-    if (book.node(kernel.node) == NodeState::gone) {
+    if (cache.node(kernel.node) == NodeState::gone) {
       return lost(fmt::format("node {} of kernel {} is gone", kernel.node, kernel.name));
     }
-    const BookedSight* const pod = book.pod(session.namespace_name, name);
+    const CachedObject* const pod = cache.pod(session.namespace_name, name);
     if (!is_of(pod, session)) {
       if (entry.vanished.contains(name)) return lost(fmt::format("pod {} was deleted", name));
       const auto making = making_.find({session.namespace_name, name});
       if (making == making_.end() || making->second.refusals < refusals_max) continue;
       return lost(fmt::format("pod {} cannot be created: {}", name, making->second.reason));
     }
-    const ObjectSight& seen = pod->object;
+    const ServerObject& seen = pod->object;
     if (seen.phase == pod_succeeded) continue;
     if (seen.phase == pod_failed && !was_lost(seen)) {
       ending = {.fate = SessionFate::ends, .why = fmt::format("pod {} has failed", name)};
@@ -301,31 +301,31 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
   return ending;
 }
 
-void SessionKeeper::keep_running(const Key& key, Entry& entry, const SightBook& book, Time now,
+void SessionKeeper::keep_running(const Key& key, Entry& entry, const VersionCache& cache, Time now,
                                  PlanJobs& jobs) {
   const Session& session = entry.object;
-  if (has_succeeded(entry, book, session.status.preemptions)) {
-    write(entry, end_session(session), book, now, jobs);
+  if (has_succeeded(entry, cache, session.status.preemptions)) {
+    write(entry, end_session(session), cache, now, jobs);
     return;
   }
-  if (const std::optional<Ending> ending = ending_of(entry, book)) {
+  if (const std::optional<Ending> ending = ending_of(entry, cache)) {
     const bool ends = ending->fate == SessionFate::ends;
     const std::string reason = ends ? "KernelFailed" : "KernelLost";
     Session next = leave_by_itself(session, ending->fate, now, rules_.restart_after);
-    ConditionWish word = ending_word(reason, ending->why, next);
-    const std::size_t job = write(entry, std::move(next), book, now, jobs, std::move(word));
+    ConditionUpdate word = ending_word(reason, ending->why, next);
+    const std::size_t job = write(entry, std::move(next), cache, now, jobs, std::move(word));
     jobs.jobs[job].event =
-        session_event(*book.own(ObjectKind::session, key.first, key.second), reason, ending->why);
+        session_event(*cache.own(ObjectKind::session, key.first, key.second), reason, ending->why);
     return;
   }
   for (const Kernel& kernel : session.kernels) {
     const std::string name = kernel_pod_name(key.second, kernel.name, session.status.preemptions);
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!is_of(pod, session)) create(key, session, kernel, {}, {}, now, jobs);
   }
 }
 
-void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now,
+void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const VersionCache& cache, Time now,
                                   PlanJobs& jobs) {
   const Session& session = entry.object;
   const SessionFate fate = session.status.fate.value_or(SessionFate::ends);
@@ -337,7 +337,7 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook&
   }
   bool is_off = true;
   for (const std::string& name : entry.pods) {
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!is_of(pod, session)) continue;
     if (is_finished(pod->object) && !(returns && next.contains(name))) continue;
     is_off = false;
@@ -357,9 +357,9 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook&
   std::erase_if(making_, [&](const auto& each) {
     return each.first.first == key.first && next.contains(each.first.second);
   });
-  const bool is_done = has_succeeded(entry, book, session.status.preemptions - 1);
+  const bool is_done = has_succeeded(entry, cache, session.status.preemptions - 1);
   entry.vanished.clear();
-  write(entry, is_done ? end_session(session) : take_off_session(session), book, now, jobs);
+  write(entry, is_done ? end_session(session) : take_off_session(session), cache, now, jobs);
 }
 
 void SessionKeeper::create(const Key& key, const Session& session, const Kernel& kernel,
@@ -382,33 +382,34 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
   making.since = now;
   making.is_under_way = true;
   wake(key, now + making_max);
-  ObjectSight sight;
-  sight.namespace_name = key.first;
-  sight.name = name;
-  sight.owner_uid = session.uid;
+  ServerObject seen_object;
+  seen_object.namespace_name = key.first;
+  seen_object.name = name;
+  seen_object.owner_uid = session.uid;
   WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
   step.pod = std::move(body);
   jobs.jobs.push_back({.object = kernel_pod_text(key.first, name),
                        .ask = {},
                        .unit = {},
-                       .seen = {.object = std::move(sight)},
+                       .seen = {.object = std::move(seen_object)},
                        .steps = {std::move(step)},
                        .needs = std::move(needs)});
 }
 
 /// The status of the session; the job's position.
-std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& book, Time now,
-                                 PlanJobs& jobs, ConditionWish word) {
+std::size_t SessionKeeper::write(Entry& entry, Session next, const VersionCache& cache, Time now,
+                                 PlanJobs& jobs, ConditionUpdate word) {
   const Session& session = entry.object;
   WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
   step.status = session_status_patch(next);
   if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
-  jobs.jobs.push_back({.object = session_text(session.namespace_name, session.name),
-                       .ask = {},
-                       .unit = {},
-                       .seen = *book.own(ObjectKind::session, session.namespace_name, session.name),
-                       .steps = {std::move(step)},
-                       .needs = {}});
+  jobs.jobs.push_back(
+      {.object = session_text(session.namespace_name, session.name),
+       .ask = {},
+       .unit = {},
+       .seen = *cache.own(ObjectKind::session, session.namespace_name, session.name),
+       .steps = {std::move(step)},
+       .needs = {}});
   entry.written = std::move(next);
   entry.written_at = now;
   wake({session.namespace_name, session.name}, now + unseen_max);
@@ -416,7 +417,7 @@ std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& bo
 }
 
 /// With the grace time that is left; without any: the pod's own. False: it is on its way out.
-bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time now,
+bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time now,
                           PlanJobs& jobs) {
   if (pod.object.leaving) return false;
   const Key key(pod.object.namespace_name, pod.object.name);
@@ -446,8 +447,8 @@ bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time n
 
 class SessionKeeper::PlanBuilder {
  public:
-  PlanBuilder(SessionKeeper& keeper, const Plan& plan, const SightBook& book, PlanJobs& jobs)
-      : keeper_(keeper), plan_(plan), book_(book), now_(plan.now), jobs_(jobs) {}
+  PlanBuilder(SessionKeeper& keeper, const Plan& plan, const VersionCache& cache, PlanJobs& jobs)
+      : keeper_(keeper), plan_(plan), cache_(cache), now_(plan.now), jobs_(jobs) {}
 
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
@@ -475,7 +476,7 @@ class SessionKeeper::PlanBuilder {
   /// Empty: the session may be written. Otherwise why not.
   std::string obstacle(const Key& key, const std::string& uid) {
     const auto found = keeper_.sessions_.find(key);
-    const BookedSight* const seen = book_.own(ObjectKind::session, key.first, key.second);
+    const CachedObject* const seen = cache_.own(ObjectKind::session, key.first, key.second);
     if (found == keeper_.sessions_.end() || seen == nullptr) return "it is gone";
     if (!uid.empty() && found->second.object.uid != uid) return "it is gone";
     if (seen->object.leaving) return "it is being deleted";
@@ -497,8 +498,8 @@ class SessionKeeper::PlanBuilder {
       again_at = answer.until;
     }
     if (!reason.empty()) {
-      const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
-      if (has_wishes) refuse(key, reason, {}, again_at);
+      const bool has_requests = !ask.placements.empty() || victims != victims_.end();
+      if (has_requests) refuse(key, reason, {}, again_at);
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
       if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
@@ -510,18 +511,19 @@ class SessionKeeper::PlanBuilder {
     if (ask.session && ask.session->runs_on) return;
     if (ask.outcome == Outcome::fits && !places.empty()) return start(key, entry, places);
     Session next = nominate_session(entry.object, places);
-    ConditionWish word = waiting(ask, {});
+    ConditionUpdate word = waiting(ask, {});
     if (is_same_status(next, entry.object)) return say(key, std::move(word));
-    relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word))};
+    relied_on_[text] = {
+        keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word))};
   }
 
-  ConditionWish waiting(const PlanAsk& ask, std::string_view brake) const {
+  ConditionUpdate waiting(const PlanAsk& ask, std::string_view brake) const {
     return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 
   /// Rule 7, by itself. Who was never written about shows no phase yet.
-  void say(const Key& key, ConditionWish word) {
-    const BookedSight& seen = *book_.own(ObjectKind::session, key.first, key.second);
+  void say(const Key& key, ConditionUpdate word) {
+    const CachedObject& seen = *cache_.own(ObjectKind::session, key.first, key.second);
     StatusPatch patch;
     if (seen.object.phase.empty()) patch.phase = choice_name(SessionPhase::pending);
     patch.conditions.push_back(std::move(word));
@@ -545,7 +547,7 @@ class SessionKeeper::PlanBuilder {
     entry.vanished.clear();
     const Session started = next;
     const std::size_t status =
-        keeper_.write(entry, std::move(next), book_, now_, jobs_, started_word());
+        keeper_.write(entry, std::move(next), cache_, now_, jobs_, started_word());
     for (const Kernel& kernel : started.kernels) {
       keeper_.create(key, started, kernel, plan_.id, {status}, now_, jobs_);
     }
@@ -604,10 +606,10 @@ class SessionKeeper::PlanBuilder {
                                            .ends_at = victim->ends_at,
                                            .resume_after = victim->resume_after});
     const Session told = next;
-    ConditionWish word =
+    ConditionUpdate word =
         ending_word("Preempted", "it makes room for a session that comes first", told);
     const std::size_t status =
-        keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word));
+        keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word));
     WriteJob& job = jobs_.jobs[status];
     job.ask = action.ask;
     job.unit = job.object;
@@ -615,14 +617,14 @@ class SessionKeeper::PlanBuilder {
     const auto relied_on = relied_on_.find(action.ask);
     if (relied_on != relied_on_.end()) job.needs = relied_on->second;
     for (const std::string& name : entry.pods) {
-      const BookedSight* const pod = book_.pod(key.first, name);
+      const CachedObject* const pod = cache_.pod(key.first, name);
       if (is_of(pod, before) && !is_finished(pod->object)) {
         evict_pod(told, *pod, action, status);
       }
     }
   }
 
-  void evict_pod(const Session& session, const BookedSight& pod, const PlanAction& action,
+  void evict_pod(const Session& session, const CachedObject& pod, const PlanAction& action,
                  std::size_t status) {
     if (!keeper_.erase(session, pod, now_, jobs_)) return;
     WriteJob& job = jobs_.jobs.back();
@@ -636,7 +638,7 @@ class SessionKeeper::PlanBuilder {
     job.is_eviction = true;
     std::string by = "session";
     if (keeper_.rules_.names_causes) by += " " + cause.name;
-    job.event = EventWish{
+    job.event = EventRequest{
         .regarding = pod.object,
         .regarding_kind = "Pod",
         .is_warning = false,
@@ -659,7 +661,7 @@ class SessionKeeper::PlanBuilder {
     CauseOf cause{.kind = ask.substr(0, space),
                   .name = ask.substr(std::min(space + 1, ask.size()))};
     if (slash == std::string::npos) return cause;
-    const BookedSight* const seen = book_.own(
+    const CachedObject* const seen = cache_.own(
         ObjectKind::session, ask.substr(space + 1, slash - space - 1), ask.substr(slash + 1));
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
@@ -667,7 +669,7 @@ class SessionKeeper::PlanBuilder {
 
   SessionKeeper& keeper_;
   const Plan& plan_;
-  const SightBook& book_;
+  const VersionCache& cache_;
   Time now_;
   PlanJobs& jobs_;
   std::map<std::string, std::vector<const PlanAction*>> victims_;  ///< By ask.
@@ -675,9 +677,9 @@ class SessionKeeper::PlanBuilder {
   std::map<std::string, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
 };
 
-void SessionKeeper::add_jobs(const Plan& plan, const SightBook& book, const EvictionBrake& brake,
-                             PlanJobs& jobs) {
-  PlanBuilder(*this, plan, book, jobs).build(brake);
+void SessionKeeper::add_jobs(const Plan& plan, const VersionCache& cache,
+                             const EvictionBrake& brake, PlanJobs& jobs) {
+  PlanBuilder(*this, plan, cache, jobs).build(brake);
 }
 
 }  // namespace makeway::kube

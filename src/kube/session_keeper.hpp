@@ -44,13 +44,13 @@ class SessionKeeper {
  public:
   explicit SessionKeeper(SessionRules rules) : rules_(std::move(rules)) {}
 
-  /// Before the book takes the same.
-  void saw(const std::vector<Change>& changes, const std::vector<ObjectSight>& sights);
+  /// Before the cache takes the same.
+  void saw(const std::vector<Change>& changes, const std::vector<ServerObject>& objects_seen);
   /// What the plan says about sessions, added to the jobs of everything else.
-  void add_jobs(const Plan& plan, const SightBook& book, const EvictionBrake& brake,
+  void add_jobs(const Plan& plan, const VersionCache& cache, const EvictionBrake& brake,
                 PlanJobs& jobs);
   /// What there is to do without a plan.
-  PlanJobs repairs(const SightBook& book, Time now);
+  PlanJobs repairs(const VersionCache& cache, Time now);
   /// Of anything that was asked for here.
   void refused(const Receipt& receipt);
 
@@ -85,16 +85,18 @@ class SessionKeeper {
 
   Entry* find(const std::string& uid);
   bool is_settled(Entry& entry, Time now);
-  void repair(const Key& key, const SightBook& book, Time now, PlanJobs& jobs);
-  void keep_running(const Key& key, Entry& entry, const SightBook& book, Time now, PlanJobs& jobs);
-  void go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now, PlanJobs& jobs);
-  std::optional<Ending> ending_of(const Entry& entry, const SightBook& book) const;
-  bool has_succeeded(const Entry& entry, const SightBook& book, std::int64_t preemptions) const;
+  void repair(const Key& key, const VersionCache& cache, Time now, PlanJobs& jobs);
+  void keep_running(const Key& key, Entry& entry, const VersionCache& cache, Time now,
+                    PlanJobs& jobs);
+  void go_on_leaving(const Key& key, Entry& entry, const VersionCache& cache, Time now,
+                     PlanJobs& jobs);
+  std::optional<Ending> ending_of(const Entry& entry, const VersionCache& cache) const;
+  bool has_succeeded(const Entry& entry, const VersionCache& cache, std::int64_t preemptions) const;
   void create(const Key& key, const Session& session, const Kernel& kernel, std::string_view plan,
               std::vector<std::size_t> needs, Time now, PlanJobs& jobs);
-  std::size_t write(Entry& entry, Session next, const SightBook& book, Time now, PlanJobs& jobs,
-                    ConditionWish word = {});
-  bool erase(const Session& session, const BookedSight& pod, Time now, PlanJobs& jobs);
+  std::size_t write(Entry& entry, Session next, const VersionCache& cache, Time now, PlanJobs& jobs,
+                    ConditionUpdate word = {});
+  bool erase(const Session& session, const CachedObject& pod, Time now, PlanJobs& jobs);
   void wake(const Key& session, Time at);
   void forget_pod(const Key& pod, bool has_finished);
   void forget_session(const Key& key, const Entry& entry);

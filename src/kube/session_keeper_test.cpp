@@ -26,42 +26,43 @@ class SessionKeeperTest : public testing::Test {
  protected:
   SessionKeeperTest() { see({Node{.name = "n1"}, Node{.name = "n2"}}); }
 
-  void see(const std::vector<Change>& changes, std::vector<ObjectSight> sights = {}) {
-    keeper.saw(changes, sights);
-    book.take(changes, std::move(sights), 0);
+  void see(const std::vector<Change>& changes, std::vector<ServerObject> objects_seen = {}) {
+    keeper.saw(changes, objects_seen);
+    cache.take(changes, std::move(objects_seen), 0);
   }
   void show(const Session& session) {
-    ObjectSight sight{.kind = ObjectKind::session,
-                      .namespace_name = session.namespace_name,
-                      .name = session.name,
-                      .uid = session.uid,
-                      .version = "7"};
-    see({session}, {sight});
+    ServerObject seen_object{.kind = ObjectKind::session,
+                             .namespace_name = session.namespace_name,
+                             .name = session.name,
+                             .uid = session.uid,
+                             .version = "7"};
+    see({session}, {seen_object});
   }
   void show_pod(const std::string& name, const std::string& owner, const std::string& phase,
                 bool leaving = false, const std::string& reason = {}) {
-    ObjectSight sight{.namespace_name = "team",
-                      .name = name,
-                      .uid = "uid-" + name,
-                      .version = "8",
-                      .leaving = leaving,
-                      .node = "n1",
-                      .phase = phase,
-                      .reason = reason,
-                      .owner_uid = owner,
-                      .owner_kind = "Session"};
+    ServerObject seen_object{.namespace_name = "team",
+                             .name = name,
+                             .uid = "uid-" + name,
+                             .version = "8",
+                             .leaving = leaving,
+                             .node = "n1",
+                             .phase = phase,
+                             .reason = reason,
+                             .owner_uid = owner,
+                             .owner_kind = "Session"};
     const bool finished = phase == "Succeeded" || phase == "Failed";
-    Change change = Pod{.namespace_name = "team", .name = name, .uid = sight.uid, .node = "n1"};
+    Change change =
+        Pod{.namespace_name = "team", .name = name, .uid = seen_object.uid, .node = "n1"};
     if (finished) change = removal(name);
-    see({change}, {sight});
+    see({change}, {seen_object});
   }
   static Removal removal(const std::string& name) {
     return {.kind = ObjectKind::pod, .namespace_name = "team", .name = name, .plane = {}};
   }
-  PlanJobs repairs(Time now = at_noon) { return keeper.repairs(book, now); }
+  PlanJobs repairs(Time now = at_noon) { return keeper.repairs(cache, now); }
   PlanJobs jobs(const Plan& plan) {
     PlanJobs made;
-    keeper.add_jobs(plan, book, {}, made);
+    keeper.add_jobs(plan, cache, {}, made);
     return made;
   }
   static Session running(Session session, const std::string& node = "n1") {
@@ -128,11 +129,11 @@ class SessionKeeperTest : public testing::Test {
   }
   /// "False Unschedulable: has no room": what its condition becomes; empty: it stays.
   static std::string word_of(const WriteJob& job) {
-    const std::vector<ConditionWish>& conditions = job.steps.front().patch.conditions;
+    const std::vector<ConditionUpdate>& conditions = job.steps.front().patch.conditions;
     if (conditions.empty()) return {};
-    const ConditionWish& wish = conditions.front();
-    EXPECT_EQ(wish.type, "makeway.dev/Scheduled");
-    return (wish.value ? "True " : "False ") + wish.reason + ": " + wish.message;
+    const ConditionUpdate& update = conditions.front();
+    EXPECT_EQ(update.type, "makeway.dev/Scheduled");
+    return (update.value ? "True " : "False ") + update.reason + ": " + update.message;
   }
   static std::string status_of(const WriteJob& job) {
     EXPECT_EQ(job.steps.size(), 1U);
@@ -140,7 +141,7 @@ class SessionKeeperTest : public testing::Test {
     return job.steps.front().status;
   }
 
-  SightBook book;
+  VersionCache cache;
   SessionKeeper keeper{{.scheduler = "makeway"}};
 };
 
@@ -249,7 +250,7 @@ TEST_F(SessionKeeperTest, NoBrakeIsAskedForWhoIsToldAlready) {
   };
   const auto send = [&] {
     PlanJobs made;
-    keeper.add_jobs(preempt_plan(high, low, Duration{20'000}), book, brake, made);
+    keeper.add_jobs(preempt_plan(high, low, Duration{20'000}), cache, brake, made);
     return made;
   };
   EXPECT_EQ(send().jobs.size(), 3U);
@@ -443,14 +444,14 @@ TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
   EXPECT_EQ(made.jobs[0].steps[0].patch.phase, "pending");
   EXPECT_EQ(word_of(made.jobs[0]), "False Unschedulable: has no room");
   // It is shown: nothing is left to say. It holds up nobody meanwhile.
-  ObjectSight sight{.kind = ObjectKind::session,
-                    .namespace_name = "team",
-                    .name = "train",
-                    .uid = "uid-train",
-                    .version = "8",
-                    .phase = "pending"};
-  sight.conditions = {{"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"}};
-  see({train}, {sight});
+  ServerObject seen_object{.kind = ObjectKind::session,
+                           .namespace_name = "team",
+                           .name = "train",
+                           .uid = "uid-train",
+                           .version = "8",
+                           .phase = "pending"};
+  seen_object.conditions = {{"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"}};
+  see({train}, {seen_object});
   EXPECT_TRUE(jobs(plan).jobs.empty());
   const PlanJobs started = jobs(start_plan(train, "n1"));
   ASSERT_EQ(started.jobs.size(), 2U);
@@ -499,7 +500,7 @@ TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
     show_pod("low-a-0", "uid-low", "Running");
     PlanJobs made;
     keeper.add_jobs(
-        preempt_plan(high, low, {}), book,
+        preempt_plan(high, low, {}), cache,
         [&](const PlanAsk&, const std::vector<const PlanAction*>&) {
           return BrakeAnswer{.why = "brake: slowly", .until = at_noon + Duration{seconds * 1'000}};
         },

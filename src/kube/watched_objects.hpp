@@ -3,10 +3,9 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops nobody
 // (law 13): what can be read of it is taken, and the problem is kept.
-// The sight of a pod that has finished and was a kernel of a session comes with its removal: who
-// tends sessions must know how it ended.
-// Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused; of a
-// plane, what its Deployments and autoscalers scale.
+// The seen_object of a pod that has finished and was a kernel of a session comes with its removal:
+// who tends sessions must know how it ended. Whoever decides is also told which DaemonSets there
+// are, and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 #include "codec/decode.hpp"
 #include "codec/json_value.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "kube/resource_watch.hpp"
@@ -33,7 +32,7 @@ enum class FeedUse : std::uint8_t {
 
 class WatchedObjects final : public WatchListener {
  public:
-  using Give = std::function<void(Change, std::optional<ObjectSight>)>;
+  using Give = std::function<void(Change, std::optional<ServerObject>)>;
   using Fail = std::function<void(const ServedResource&, const ApiError&)>;
   /// What is told besides objects, to whoever decides.
   struct Tell {
@@ -64,14 +63,14 @@ class WatchedObjects final : public WatchListener {
 
   struct Decoded {
     Change change;
-    std::optional<ObjectSight> sight = std::nullopt;
+    std::optional<ServerObject> seen_object = std::nullopt;
   };
 
   /// What a text holds, by name.
   std::map<Name, Decoded> decode(const ServedResource& served, std::string_view padded_text);
-  void add_sights(const ServedResource& served, std::string_view padded_text,
-                  std::map<Name, Decoded>& objects) const;
-  void tell_refusal(const ObjectSight& finished) const;
+  void add_server_objects(const ServedResource& served, std::string_view padded_text,
+                          std::map<Name, Decoded>& objects) const;
+  void tell_refusal(const ServerObject& finished) const;
   void listed_daemon_sets(const ServedResource& served, const ObjectPages& pages);
   void listed_news(const ServedResource& served, const ObjectPages& pages);
   void happened_news(const ServedResource& served, const WatchEvent& event);

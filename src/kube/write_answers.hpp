@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "kube/api_error.hpp"
 #include "kube/http_client.hpp"
 #include "kube/write_calls.hpp"
@@ -31,7 +31,7 @@ struct WriteAnswer {
   int status = 0;      ///< 0: there was none.
   std::string reason;  ///< For people.
   std::optional<Duration> retry_after;
-  std::optional<ObjectSight> object;                    ///< As the server shows it after a patch.
+  std::optional<ServerObject> object;                   ///< As the server shows it after a patch.
   std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
 };
 

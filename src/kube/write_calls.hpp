@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/server_object.hpp"
 #include "control/own_findings.hpp"
 #include "kube/http_client.hpp"
 #include "model/plan_queue.hpp"
@@ -50,7 +50,7 @@ enum class WriteKind : std::uint8_t {
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
 
-struct WriteManner {
+struct WriteOptions {
   std::string manager = "makeway";           ///< fieldManager, and who reports events.
   std::string instance = "makeway-unknown";  ///< With the host's name.
   Duration timeout{5'000};
@@ -66,7 +66,7 @@ struct WriteCall {
   std::string own_resource;  ///< Of a kind of ours: "queues/status".
 };
 
-struct ConditionWish {
+struct ConditionUpdate {
   std::string type;
   bool value = false;
   std::string reason;
@@ -79,7 +79,7 @@ struct ConditionWish {
 struct StatusPatch {
   std::optional<std::string> nominated_node = std::nullopt;  ///< Empty: it is taken back.
   std::string phase;                                         ///< Empty: it stays.
-  std::vector<ConditionWish> conditions;
+  std::vector<ConditionUpdate> conditions;
   std::vector<std::pair<std::string, std::string>> annotations;
 };
 
@@ -91,8 +91,8 @@ struct CauseOf {
   std::string own_gang;  ///< What became of its own gang, if it leaves because of that.
 };
 
-struct EventWish {
-  ObjectSight regarding;
+struct EventRequest {
+  ServerObject regarding;
   std::string regarding_kind = "Pod";
   bool is_warning = false;
   std::string reason;  ///< "Scheduled"
@@ -118,40 +118,40 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
 /// Of an object of ours; null: there is nothing to say about it.
 StatusPatch acceptance(const OwnFinding* finding);
 /// What a Session says of its places; the message is cut to what its definition allows.
-ConditionWish session_word(bool has_places, std::string reason, std::string_view message);
+ConditionUpdate session_word(bool has_places, std::string reason, std::string_view message);
 /// A status (JSON; empty: none) with what the patch says. Conditions of other types that the object
 /// has stay: a merge patch replaces lists.
-std::string own_status(const ObjectSight& object, const std::string& status,
+std::string own_status(const ServerObject& object, const std::string& status,
                        const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
-bool changes(const StatusPatch& patch, const ObjectSight& object);
+bool changes(const StatusPatch& patch, const ServerObject& object);
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::string_view node,
+WriteCall bind_call(const WriteOptions& options, const ServerObject& pod, std::string_view node,
                     std::string_view plan);
-WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall patch_pod_call(const WriteOptions& options, const ServerObject& pod,
                          const StatusPatch& patch, Time now);
-WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
+WriteCall patch_group_call(const WriteOptions& options, const ServerObject& group,
                            const StatusPatch& patch, Time now);
-WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
+WriteCall select_node_call(const WriteOptions& options, const ServerObject& claim,
                            std::string_view node);
 /// Of a kind of ours, guarded by uid and version; `status` is a JSON object, merged into what is
 /// there.
-WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
+WriteCall patch_own_call(const WriteOptions& options, const ServerObject& object,
                          std::string_view status);
-WriteCall read_scale_call(const ObjectSight& deployment);
+WriteCall read_scale_call(const ServerObject& deployment);
 /// Guarded by uid and version.
-WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
+WriteCall scale_call(const WriteOptions& options, const ServerObject& deployment,
                      std::int64_t replicas);
 /// None: the pod's own grace.
-WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall delete_call(const WriteOptions& options, const ServerObject& pod,
                       std::optional<std::int64_t> grace_seconds);
 /// `body` is the whole pod; what is read where the name is taken is the pod of that name.
-WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body);
-WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
+WriteCall create_pod_call(const WriteOptions& options, const ServerObject& pod, std::string body);
+WriteCall eviction_call(const WriteOptions& options, const ServerObject& pod);
 /// The stamp tells events of one object apart.
-WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
+WriteCall event_call(const WriteOptions& options, const EventRequest& event, Time now,
                      std::uint64_t stamp);
 
 /// Of a kind of ours: "queues".

@@ -25,8 +25,8 @@ bool is_of_pods(const PlanAsk& ask) {
 
 class JobBuilder {
  public:
-  JobBuilder(const Plan& plan, const SightBook& book, const JobRules& rules)
-      : plan_(plan), book_(book), rules_(rules) {}
+  JobBuilder(const Plan& plan, const VersionCache& cache, const JobRules& rules)
+      : plan_(plan), cache_(cache), rules_(rules) {}
 
   PlanJobs build() {
     for (const PlanAsk& ask : plan_.asks) note_ask(ask);
@@ -80,8 +80,8 @@ class JobBuilder {
     constexpr std::string_view group = "PodGroup ";
     const std::size_t slash = victim.unit.find('/');
     if (!victim.unit.starts_with(group) || slash == std::string::npos) return false;
-    return book_.leaves_whole(victim.unit.substr(group.size(), slash - group.size()),
-                              victim.unit.substr(slash + 1));
+    return cache_.leaves_whole(victim.unit.substr(group.size(), slash - group.size()),
+                               victim.unit.substr(slash + 1));
   }
 
   /// All victims of an ask or none, and without victims no nomination either.
@@ -118,7 +118,7 @@ class JobBuilder {
   }
 
   /// Null: it was refused.
-  const BookedSight* seen_of(const PlanAction& action) {
+  const CachedObject* seen_of(const PlanAction& action) {
     const bool elsewhere =
         !action.plane.empty() || action.scale || action.name.find('/') != std::string::npos;
     if (elsewhere) {
@@ -126,7 +126,7 @@ class JobBuilder {
                                  choice_name(action.type)));
       return nullptr;
     }
-    const BookedSight* const seen = book_.pod(action.namespace_name, action.name);
+    const CachedObject* const seen = cache_.pod(action.namespace_name, action.name);
     if (seen == nullptr || (!action.uid.empty() && seen->object.uid != action.uid)) {
       refuse(action, "it is gone");
       return nullptr;
@@ -134,7 +134,8 @@ class JobBuilder {
     return seen;
   }
 
-  std::size_t add(const PlanAction& action, const BookedSight& seen, std::vector<WriteStep> steps) {
+  std::size_t add(const PlanAction& action, const CachedObject& seen,
+                  std::vector<WriteStep> steps) {
     made_.jobs.push_back({.object = pod_text(action.namespace_name, action.name),
                           .ask = action.ask,
                           .unit = {},
@@ -157,8 +158,8 @@ class JobBuilder {
     });
     for (const PlanQueueStatus& status : plan_.queue_status) {
       const std::string object = fmt::format("Queue {}", status.name);
-      const BookedSight* const seen = book_.own(ObjectKind::queue, {}, status.name);
-      const Queue* const before = book_.queue(status.name);
+      const CachedObject* const seen = cache_.own(ObjectKind::queue, {}, status.name);
+      const Queue* const before = cache_.queue(status.name);
       const bool is_gone = seen == nullptr || before == nullptr ||
                            (!status.uid.empty() && seen->object.uid != status.uid);
       if (is_gone) {
@@ -186,7 +187,7 @@ class JobBuilder {
     const std::string object = pod_text(action.namespace_name, action.name);
     const std::string ask = ask_of_pod_.contains(object) ? ask_of_pod_[object] : object;
     if (refuse_braked(action, ask)) return;
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     StatusPatch patch =
         action.type == ActionType::nominate
@@ -231,16 +232,17 @@ class JobBuilder {
 
   static void add_failed_event(WriteJob& job) {
     const SeenCondition* const seen = job.seen.object.condition(scheduled_condition);
-    const auto wish = std::ranges::find(job.steps.front().patch.conditions, scheduled_condition,
-                                        &ConditionWish::type);
-    if (wish == job.steps.front().patch.conditions.end()) return;
-    if (seen != nullptr && seen->reason == wish->reason && seen->message == wish->message) return;
-    job.event = EventWish{.regarding = job.seen.object,
-                          .regarding_kind = "Pod",
-                          .is_warning = true,
-                          .reason = "FailedScheduling",
-                          .action = "Scheduling",
-                          .note = wish->message};
+    const auto update = std::ranges::find(job.steps.front().patch.conditions, scheduled_condition,
+                                          &ConditionUpdate::type);
+    if (update == job.steps.front().patch.conditions.end()) return;
+    if (seen != nullptr && seen->reason == update->reason && seen->message == update->message)
+      return;
+    job.event = EventRequest{.regarding = job.seen.object,
+                             .regarding_kind = "Pod",
+                             .is_warning = true,
+                             .reason = "FailedScheduling",
+                             .action = "Scheduling",
+                             .note = update->message};
   }
 
   void add_other(const PlanAction& action) {
@@ -257,7 +259,7 @@ class JobBuilder {
   }
 
   void add_bind(const PlanAction& action) {
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     if (!seen->object.node.empty()) return refuse(action, "it is bound already");
     if (seen->object.leaving) return refuse(action, "it is leaving");
@@ -265,13 +267,13 @@ class JobBuilder {
     const std::size_t job =
         add(action, *seen, {{.kind = WriteKind::bind, .node = action.node, .patch = {}}});
     made_.jobs[job].event =
-        EventWish{.regarding = seen->object,
-                  .regarding_kind = "Pod",
-                  .is_warning = false,
-                  .reason = "Scheduled",
-                  .action = "Binding",
-                  .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
-                                      action.name, action.node)};
+        EventRequest{.regarding = seen->object,
+                     .regarding_kind = "Pod",
+                     .is_warning = false,
+                     .reason = "Scheduled",
+                     .action = "Binding",
+                     .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
+                                         action.name, action.node)};
     made_.jobs[job].placed = ask_of(action);
     bind_jobs_[pod_text(action.namespace_name, action.name)] = job;
   }
@@ -284,28 +286,28 @@ class JobBuilder {
 
   /// A claim that nobody knows is none that a kubelet could mount.
   bool lacks_volume(const PlanAction& action) const {
-    const auto& claims = book_.claims_of(action.namespace_name, action.name);
+    const auto& claims = cache_.claims_of(action.namespace_name, action.name);
     return std::ranges::any_of(claims, [&](const std::string& name) {
-      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
-      return claim == nullptr || !book_.has_volume(*claim);
+      const CachedClaim* const claim = cache_.claim(action.namespace_name, name);
+      return claim == nullptr || !cache_.has_volume(*claim);
     });
   }
 
   /// Since when its room is held for volumes that are being made there; none: it is not.
-  std::optional<Time> waits_since(const PlanAction& action, const ObjectSight& pod) const {
+  std::optional<Time> waits_since(const PlanAction& action, const ServerObject& pod) const {
     const SeenCondition* const ours = pod.condition(nominated_condition);
     if (!has_our_nomination(pod) || pod.nominated_node != action.node) return std::nullopt;
     const Result<Time> since = parse_time(ours->changed);
     return since ? std::optional(*since) : std::nullopt;
   }
 
-  void add_provision(const PlanAction& action, const BookedSight& seen) {
+  void add_provision(const PlanAction& action, const CachedObject& seen) {
     std::vector<std::string> unselected;
     std::string waits_for;
-    for (const std::string& name : book_.claims_of(action.namespace_name, action.name)) {
-      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
+    for (const std::string& name : cache_.claims_of(action.namespace_name, action.name)) {
+      const CachedClaim* const claim = cache_.claim(action.namespace_name, name);
       if (claim == nullptr) return refuse(action, fmt::format("claim {} does not exist", name));
-      if (book_.has_volume(*claim)) continue;
+      if (cache_.has_volume(*claim)) continue;
       waits_for = waits_for.empty() ? name : fmt::format("{}, {}", waits_for, name);
       if (claim->bound) continue;  // It is made, and not shown yet.
       if (claim->selected_node.empty()) unselected.push_back(name);
@@ -345,7 +347,7 @@ class JobBuilder {
 
   std::size_t add_selected_node(const PlanAction& action, const std::string& claim,
                                 std::size_t nominated) {
-    const BookedSight seen{.object = book_.claim(action.namespace_name, claim)->object};
+    const CachedObject seen{.object = cache_.claim(action.namespace_name, claim)->object};
     made_.jobs.push_back(
         {.object = fmt::format("PersistentVolumeClaim {}/{}", action.namespace_name, claim),
          .ask = {},
@@ -364,10 +366,10 @@ class JobBuilder {
     const auto found = asks_.find(ask);
     if (found == asks_.end()) return cause;
     const PlanAsk& who = *found->second.ask;
-    const BookedSight* const seen =
-        who.kind == AskKind::queue       ? book_.own(ObjectKind::queue, {}, who.name)
-        : who.kind == AskKind::pod_group ? book_.group(who.namespace_name, who.name)
-                                         : book_.pod(who.namespace_name, who.name);
+    const CachedObject* const seen =
+        who.kind == AskKind::queue       ? cache_.own(ObjectKind::queue, {}, who.name)
+        : who.kind == AskKind::pod_group ? cache_.group(who.namespace_name, who.name)
+                                         : cache_.pod(who.namespace_name, who.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
@@ -386,7 +388,7 @@ class JobBuilder {
         return refuse(action, "what it relies on was refused");
       }
     }
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     const bool strict = rules_.budgets == BudgetMode::strict;
     CauseOf cause = cause_of(action.ask);
@@ -410,22 +412,22 @@ class JobBuilder {
     if (job.steps.empty()) return;
     std::string by = of_queue ? "queue" : cause.kind == "PodGroup" ? "podgroup" : "pod";
     if (rules_.names_causes) by += " " + cause.name;
-    job.event =
-        EventWish{.regarding = seen->object,
-                  .regarding_kind = "Pod",
-                  .is_warning = false,
-                  .reason = "Preempted",
-                  .action = "Preempting",
-                  .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
+    job.event = EventRequest{
+        .regarding = seen->object,
+        .regarding_kind = "Pod",
+        .is_warning = false,
+        .reason = "Preempted",
+        .action = "Preempting",
+        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
     if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     std::vector<WriteStep> steps;
     // On a live node the phase is never touched: it would free the room on paper.
-    if (book_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
+    if (cache_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
       steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
     }
     steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
@@ -437,18 +439,18 @@ class JobBuilder {
   void take_back() {
     const auto is_group = [](const PlanAsk& ask) { return ask.kind == AskKind::pod_group; };
     if (std::ranges::any_of(plan_.asks, is_group)) {
-      for (const BookedSight* const pod : book_.promised()) take_back(*pod);
+      for (const CachedObject* const pod : cache_.promised()) take_back(*pod);
       return;
     }
     constexpr std::string_view kind = "Pod ";
     for (const auto& [text, ask] : ask_of_pod_) {
-      const BookedSight* const pod = book_.promised(std::string_view(text).substr(kind.size()));
+      const CachedObject* const pod = cache_.promised(std::string_view(text).substr(kind.size()));
       if (pod != nullptr) take_back(*pod);
     }
   }
 
-  void take_back(const BookedSight& pod) {
-    const ObjectSight& object = pod.object;
+  void take_back(const CachedObject& pod) {
+    const ServerObject& object = pod.object;
     const std::string text = pod_text(object.namespace_name, object.name);
     if (bind_jobs_.contains(text)) return;
     const bool ends = has_our_reservation(object) && loses_reservation(text);
@@ -486,7 +488,7 @@ class JobBuilder {
   }
 
   /// The plan decides about the pod, or its group, and gives it no place.
-  bool loses_nomination(const ObjectSight& pod, const std::string& text) const {
+  bool loses_nomination(const ServerObject& pod, const std::string& text) const {
     if (ask_of_pod_.contains(text)) {
       const PlanAsk& ask = *asks_.at(ask_of_pod_.at(text)).ask;
       return ask.placements.empty() && !ask.reservation;
@@ -511,7 +513,7 @@ class JobBuilder {
     if (slash == std::string::npos) return;
     const std::string space = key.substr(0, slash);
     const std::string name = key.substr(slash + 1);
-    const BookedSight* const seen = of_pod ? book_.pod(space, name) : book_.group(space, name);
+    const CachedObject* const seen = of_pod ? cache_.pod(space, name) : cache_.group(space, name);
     if (seen == nullptr || !seen->object.node.empty()) return;
     if (of_group && status.condition == group_condition) {
       const SeenCondition* const before = seen->object.condition(group_condition);
@@ -547,7 +549,7 @@ class JobBuilder {
 
   void add_scheduled_group(const PlanAsk& ask) {
     if (ask.kind != AskKind::pod_group || ask.outcome != Outcome::fits) return;
-    const BookedSight* const group = book_.group(ask.namespace_name, ask.name);
+    const CachedObject* const group = cache_.group(ask.namespace_name, ask.name);
     if (group == nullptr || ask.placements.empty()) return;
     StatusPatch patch;
     patch.conditions.push_back({.type = std::string(group_condition),
@@ -573,7 +575,7 @@ class JobBuilder {
   }
 
   const Plan& plan_;
-  const SightBook& book_;
+  const VersionCache& cache_;
   const JobRules& rules_;
   PlanJobs made_;
   std::map<std::string, AskNotes> asks_;                  ///< By "Pod default/urgent".
@@ -591,10 +593,10 @@ class JobBuilder {
 
 }  // namespace
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
-                 const PlaneBooks& planes) {
-  PlanJobs jobs = JobBuilder(plan, book, rules).build();
-  add_replica_jobs(plan, book, planes, rules.brake, jobs);
+PlanJobs jobs_of(const Plan& plan, const VersionCache& cache, const JobRules& rules,
+                 const PlaneCaches& planes) {
+  PlanJobs jobs = JobBuilder(plan, cache, rules).build();
+  add_replica_jobs(plan, cache, planes, rules.brake, jobs);
   return jobs;
 }
 

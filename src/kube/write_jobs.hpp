@@ -34,8 +34,8 @@
 
 #include "control/brakes.hpp"
 #include "control/port.hpp"
-#include "kube/plane_book.hpp"
-#include "kube/sight_book.hpp"
+#include "kube/plane_cache.hpp"
+#include "kube/version_cache.hpp"
 #include "kube/write_calls.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
@@ -68,10 +68,10 @@ struct WriteJob {
   std::string object;  ///< "Pod default/web"
   std::string ask;     ///< For whom, of an eviction: "Pod default/urgent".
   std::string unit;    ///< What leaves as one with it: "PodGroup default/training", or itself.
-  BookedSight seen;
-  std::vector<WriteStep> steps;                   ///< None: it is done already.
-  std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
-  std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
+  CachedObject seen;
+  std::vector<WriteStep> steps;                      ///< None: it is done already.
+  std::vector<std::size_t> needs;                    ///< Jobs of the same plan, by position.
+  std::optional<EventRequest> event = std::nullopt;  ///< Told when it is done.
   bool is_eviction = false;
   bool can_wait = false;      ///< Of a status that nothing in its plan relies on.
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
@@ -82,8 +82,8 @@ struct WriteJob {
 
 struct PlanJobs {
   std::vector<WriteJob> jobs;
-  std::vector<Receipt> refused;   ///< What is not even tried.
-  std::vector<EventWish> events;  ///< That depend on nothing.
+  std::vector<Receipt> refused;      ///< What is not even tried.
+  std::vector<EventRequest> events;  ///< That depend on nothing.
   /// How many refused statuses of queues whoever decided had heard of (WriteQueue, rule 12).
   std::uint64_t heard = 0;
 };
@@ -102,7 +102,7 @@ struct JobRules {
 inline constexpr Duration volume_wait_max{600'000};
 
 /// Without `planes` nothing is asked of any.
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
-                 const PlaneBooks& planes = {});
+PlanJobs jobs_of(const Plan& plan, const VersionCache& cache, const JobRules& rules,
+                 const PlaneCaches& planes = {});
 
 }  // namespace makeway::kube

@@ -17,8 +17,8 @@ constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
-std::string word_of(const ConditionWish& wish) {
-  return (wish.value ? "True " : "False ") + wish.reason;
+std::string word_of(const ConditionUpdate& update) {
+  return (update.value ? "True " : "False ") + update.reason;
 }
 
 bool is_refused_by_budget(int status) {
@@ -27,8 +27,8 @@ bool is_refused_by_budget(int status) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(WriteManner manner, QueueLimits limits)
-    : manner_(std::move(manner)), limits_(limits) {}
+WriteQueue::WriteQueue(WriteOptions options, QueueLimits limits)
+    : options_(std::move(options)), limits_(limits) {}
 
 // ---- What comes in ------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
   const std::uint64_t first = last_id_ + 1;
   std::map<std::uint64_t, std::uint64_t> joined;  // By job: the one that does the same.
   for (Receipt& receipt : jobs.refused) receipts_.push_back(std::move(receipt));
-  for (EventWish& event : jobs.events) add_event(std::move(event));
+  for (EventRequest& event : jobs.events) add_event(std::move(event));
   for (WriteJob& job : jobs.jobs) {
     Live live{.job = std::move(job),
               .plan = plan,
@@ -231,11 +231,12 @@ void WriteQueue::join(std::uint64_t id, Live newer) {
 
 /// The same reason was written a short while ago; what was seen may be older than that.
 bool WriteQueue::is_repeated(const WriteJob& job, Time now) const {
-  return std::ranges::all_of(job.steps.front().patch.conditions, [&](const ConditionWish& wish) {
-    const auto told = told_.find({job.object, wish.type});
-    return told != told_.end() && told->second.when + limits_.condition_again > now &&
-           told->second.word == word_of(wish) && told->second.uid == job.seen.object.uid;
-  });
+  return std::ranges::all_of(
+      job.steps.front().patch.conditions, [&](const ConditionUpdate& update) {
+        const auto told = told_.find({job.object, update.type});
+        return told != told_.end() && told->second.when + limits_.condition_again > now &&
+               told->second.word == word_of(update) && told->second.uid == job.seen.object.uid;
+      });
 }
 
 void WriteQueue::note_told(const Live& live, Time now) {
@@ -244,10 +245,10 @@ void WriteQueue::note_told(const Live& live, Time now) {
     std::erase_if(
         told_, [&](const auto& each) { return each.second.when + limits_.condition_again < now; });
   }
-  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
+  for (const ConditionUpdate& update : live.job.steps[live.step].patch.conditions) {
     told_.insert_or_assign(
-        {live.job.object, wish.type},
-        Told{.when = now, .word = word_of(wish), .uid = live.job.seen.object.uid});
+        {live.job.object, update.type},
+        Told{.when = now, .word = word_of(update), .uid = live.job.seen.object.uid});
   }
 }
 
@@ -269,10 +270,10 @@ bool WriteQueue::is_confirmed(const Live& live) const {
 void WriteQueue::give_way(const WriteJob& newer) {
   const auto line = lines_.find(newer.object);
   if (line == lines_.end()) return;
-  const std::vector<ConditionWish>& news = newer.steps.front().patch.conditions;
-  const auto is_old = [&](const ConditionWish& wish) {
+  const std::vector<ConditionUpdate>& news = newer.steps.front().patch.conditions;
+  const auto is_old = [&](const ConditionUpdate& update) {
     return newer.urgency == Urgency::place ||
-           std::ranges::find(news, wish.type, &ConditionWish::type) != news.end();
+           std::ranges::find(news, update.type, &ConditionUpdate::type) != news.end();
   };
   std::vector<std::uint64_t> old;
   for (const std::uint64_t id : line->second) {
@@ -321,8 +322,8 @@ void WriteQueue::forget(std::uint64_t id) {
 
 // ---- What goes out ------------------------------------------------------------------------------
 
-ObjectSight WriteQueue::guarded(const Live& live) const {
-  ObjectSight object = live.job.seen.object;
+ServerObject WriteQueue::guarded(const Live& live) const {
+  ServerObject object = live.job.seen.object;
   const auto own = own_.find(live.job.object);
   const bool newer = own != own_.end() && own->second.object.uid == object.uid &&
                      own->second.answer > live.job.seen.answers;
@@ -345,31 +346,31 @@ bool WriteQueue::is_written(const Live& live) const {
   StatusPatch patch = step.patch;
   if (patch.nominated_node) {
     std::erase_if(patch.conditions,
-                  [](const ConditionWish& wish) { return wish.type == scheduled_condition; });
+                  [](const ConditionUpdate& update) { return update.type == scheduled_condition; });
   }
   return !changes(patch, own->second.object);
 }
 
 WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
   const WriteStep& step = live.job.steps[live.step];
-  const ObjectSight object = guarded(live);
+  const ServerObject object = guarded(live);
   switch (step.kind) {
-    case WriteKind::bind: return bind_call(manner_, object, step.node, live.plan);
-    case WriteKind::erase: return delete_call(manner_, object, step.grace_seconds);
-    case WriteKind::evict: return eviction_call(manner_, object);
-    case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
-    case WriteKind::select_node: return select_node_call(manner_, object, step.node);
+    case WriteKind::bind: return bind_call(options_, object, step.node, live.plan);
+    case WriteKind::erase: return delete_call(options_, object, step.grace_seconds);
+    case WriteKind::evict: return eviction_call(options_, object);
+    case WriteKind::patch_group: return patch_group_call(options_, object, step.patch, server_now);
+    case WriteKind::select_node: return select_node_call(options_, object, step.node);
     case WriteKind::patch_own:
-      return patch_own_call(manner_, object,
+      return patch_own_call(options_, object,
                             own_status(object, step.status, step.patch, server_now));
-    case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
+    case WriteKind::create_pod: return create_pod_call(options_, object, step.pod);
     case WriteKind::read_scale: return read_scale_call(object);
-    case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
+    case WriteKind::scale: return scale_call(options_, object, step.replicas_to);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
   }
-  return patch_pod_call(manner_, object, step.patch, server_now);
+  return patch_pod_call(options_, object, step.patch, server_now);
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
@@ -436,7 +437,7 @@ std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   const std::uint64_t stamp = static_cast<std::uint64_t>(server_now.ms) * ns_per_ms + id;
   Sending sending{
-      .job = id, .reads = false, .call = event_call(manner_, events_.front(), server_now, stamp)};
+      .job = id, .reads = false, .call = event_call(options_, events_.front(), server_now, stamp)};
   events_.pop_front();
   return sending;
 }
@@ -471,7 +472,7 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
-    const ObjectSight& about = live.job.seen.object;
+    const ServerObject& about = live.job.seen.object;
     const bool creates = step.kind == WriteKind::create_pod;
     const WriteGoal goal{.kind = step.kind,
                          .uid = creates ? about.owner_uid : about.uid,
@@ -560,12 +561,12 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
   const bool was_read = answer.object.has_value();
   if (was_read && live.last_reading) return refuse(id, live.refusal);
   // The server is done with it after its deadline; it counts from when the write came in.
-  const Time settled = live.sent_at + manner_.timeout + manner_.timeout;
+  const Time settled = live.sent_at + options_.timeout + options_.timeout;
   if (was_read) {
     live.last_reading = true;
     return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
-  if (now >= live.added + limits_.send_max + manner_.timeout + manner_.timeout) {
+  if (now >= live.added + limits_.send_max + options_.timeout + options_.timeout) {
     return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
   move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
@@ -578,8 +579,8 @@ bool WriteQueue::is_moot(const Live& live, const WriteAnswer& answer) const {
 }
 
 void WriteQueue::forget_told(const Live& live) {
-  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
-    told_.erase({live.job.object, wish.type});
+  for (const ConditionUpdate& update : live.job.steps[live.step].patch.conditions) {
+    told_.erase({live.job.object, update.type});
   }
 }
 
@@ -596,7 +597,7 @@ Time WriteQueue::pause_end(Live& live, const std::optional<Duration>& retry_afte
   return now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
 }
 
-void WriteQueue::remember(const std::string& key, const ObjectSight& object, Time now) {
+void WriteQueue::remember(const std::string& key, const ServerObject& object, Time now) {
   constexpr std::size_t kept_max = 20'000;
   constexpr Duration kept{60'000};
   if (own_.size() > kept_max) {
@@ -637,7 +638,7 @@ std::vector<std::uint64_t> WriteQueue::dependents_of(std::uint64_t id) const {
   return found == needed_by_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
-void WriteQueue::add_event(EventWish event) {
+void WriteQueue::add_event(EventRequest event) {
   events_.push_back(std::move(event));
   if (events_.size() <= limits_.events_max) return;
   events_.pop_front();

@@ -87,7 +87,7 @@ struct QueueStatistics {
 
 class WriteQueue {
  public:
-  WriteQueue(WriteManner manner, QueueLimits limits);
+  WriteQueue(WriteOptions options, QueueLimits limits);
 
   /// Times are of a clock that never goes back, except `plan_now`, which only comes out again.
   void add(const std::string& plan, Time plan_now, PlanJobs jobs, Time now);
@@ -146,7 +146,7 @@ class WriteQueue {
     std::vector<std::string> also;  ///< Plans that said the same while it waited.
   };
   struct OwnVersion {
-    ObjectSight object;  ///< As the server answered.
+    ServerObject object;  ///< As the server answered.
     std::uint64_t answer = 0;
     Time when;
   };
@@ -171,7 +171,7 @@ class WriteQueue {
   bool is_written(const Live& live) const;
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
-  ObjectSight guarded(const Live& live) const;
+  ServerObject guarded(const Live& live) const;
   std::optional<Sending> next_condition(Time now, Time server_now);
   bool is_placing() const;
   std::optional<Sending> next_event(Time now, Time server_now);
@@ -201,11 +201,11 @@ class WriteQueue {
   void budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void spare_others(const UnitKey& but_for, std::uint64_t refused);
   void report_left_behind(const Live& live);
-  void add_event(EventWish event);
+  void add_event(EventRequest event);
   void forget(std::uint64_t id);
-  void remember(const std::string& key, const ObjectSight& object, Time now);
+  void remember(const std::string& key, const ServerObject& object, Time now);
 
-  WriteManner manner_;
+  WriteOptions options_;
   QueueLimits limits_;
   Jobs jobs_;
   std::map<std::string, std::deque<std::uint64_t>> lines_;    ///< By object.
@@ -221,7 +221,7 @@ class WriteQueue {
   std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: who waits for it.
   std::multiset<Time> plan_times_;                                 ///< Of jobs that place at home.
   std::size_t places_sent_ = 0;  ///< Jobs that place at home, unanswered.
-  std::deque<EventWish> events_;
+  std::deque<EventRequest> events_;
   std::set<std::uint64_t> event_sent_;
   std::map<std::pair<std::string, std::string>, Told> told_;  ///< By object and condition.
   std::map<std::string, OwnVersion> own_;

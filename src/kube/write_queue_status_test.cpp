@@ -11,7 +11,7 @@ namespace {
 using WriteQueueStatuses = WriteQueueScene;
 
 WriteJob status_job(std::string status, bool can_wait) {
-  ObjectSight seen;
+  ServerObject seen;
   seen.kind = ObjectKind::queue;
   seen.name = "team";
   seen.uid = "q";

@@ -230,7 +230,7 @@ TEST_F(WriteQueueTest, GuardsFollowOurOwnPatches) {
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/eviction");
   EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
   reply(http_answer(201));
-  // A sight from before the answer is as good as the answer; one from after it counts itself.
+  // A seen_object from before the answer is as good as the answer; one from after it counts itself.
   WriteJob older = queued_job("low", {bind_step()});
   add({older});
   next();
@@ -451,7 +451,7 @@ TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   WriteJob bind = queued_job("p", {bind_step()});
-  bind.event = EventWish{.regarding = bind.seen.object, .reason = "Scheduled"};
+  bind.event = EventRequest{.regarding = bind.seen.object, .reason = "Scheduled"};
   add({word, bind});
   EXPECT_EQ(queue.unsent(), 1U);
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");

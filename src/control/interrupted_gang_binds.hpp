@@ -1,4 +1,4 @@
-// HalfBoundGangs: gangs of which only a part could be bound (SPEC section 8, Gangs).
+// InterruptedGangBinds: gangs of which only a part could be bound (SPEC section 8, Gangs).
 //
 // All binds of a gang are sent together, but each is a call of its own, and a bind cannot be
 // undone. Where some are refused, the next plan finishes the gang, and no more is needed with
@@ -26,9 +26,9 @@
 
 namespace makeway {
 
-class HalfBoundGangs {
+class InterruptedGangBinds {
  public:
-  explicit HalfBoundGangs(const LiveSettings& settings) : settings_(settings) {}
+  explicit InterruptedGangBinds(const LiveSettings& settings) : settings_(settings) {}
 
   /// The cluster is the one that the plan was made for.
   void sent(const Plan& plan, const Cluster& cluster, Time now);

@@ -14,29 +14,30 @@
 
 namespace makeway {
 
-struct ToldVictim {
+struct ReportedVictim {
   std::string who;   ///< "default/low", "default/low of plane east", "Session default/train".
   std::string node;  ///< Several: the first and how many more.
   std::int32_t priority = 0;
   std::string reason;
 
-  friend bool operator==(const ToldVictim&, const ToldVictim&) = default;
+  friend bool operator==(const ReportedVictim&, const ReportedVictim&) = default;
 };
 
-struct ToldPreemption {
+struct ReportedPreemption {
   std::string ask;
   std::int32_t priority = 0;
-  std::string node;                 ///< Where it goes, in the same way.
-  std::vector<ToldVictim> victims;  ///< The first ones.
+  std::string node;                     ///< Where it goes, in the same way.
+  std::vector<ReportedVictim> victims;  ///< The first ones.
   std::size_t victims_count = 0;
   std::string alternative;  ///< Where else it could have gone, or why nowhere.
   std::string key;          ///< On which that lost.
   Time when;
 
-  friend bool operator==(const ToldPreemption&, const ToldPreemption&) = default;
+  friend bool operator==(const ReportedPreemption&, const ReportedPreemption&) = default;
 };
 
 /// At most so many victims of each are named.
-std::vector<ToldPreemption> told_preemptions(const Plan& plan, Time now, std::size_t victims_max);
+std::vector<ReportedPreemption> preemption_report(const Plan& plan, Time now,
+                                                  std::size_t victims_max);
 
 }  // namespace makeway

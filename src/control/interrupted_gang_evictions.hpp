@@ -1,4 +1,5 @@
-// HalfLeftGangs: gangs that a process before us made leave, and not whole (SPEC section 8).
+// InterruptedGangEvictions: gangs that a process before us made leave, and not whole (SPEC section
+// 8).
 //
 // A group whose disruption mode is `all` leaves as one, but each of its pods is a call of its own.
 // Killed between two of them, a process leaves a rest behind that only holds room, and the next
@@ -25,10 +26,10 @@
 
 namespace makeway {
 
-class HalfLeftGangs {
+class InterruptedGangEvictions {
  public:
   /// How long the rest may take to leave.
-  explicit HalfLeftGangs(Duration leave_timeout) : leave_timeout_(leave_timeout) {}
+  explicit InterruptedGangEvictions(Duration leave_timeout) : leave_timeout_(leave_timeout) {}
 
   /// The first sight. Whose pods are ours, by schedulerName; none: everybody's.
   void find(const Cluster& cluster, const std::vector<std::string>& schedulers, Time now);
@@ -48,6 +49,7 @@ class HalfLeftGangs {
 };
 
 /// What the plan says of such a gang; its pods are told the same.
-inline constexpr std::string_view half_left_reason = "the others of its gang had to leave";
+inline constexpr std::string_view interrupted_eviction_reason =
+    "the others of its gang had to leave";
 
 }  // namespace makeway

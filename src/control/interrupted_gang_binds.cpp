@@ -1,4 +1,4 @@
-#include "control/half_bound_gangs.hpp"
+#include "control/interrupted_gang_binds.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ std::vector<PodIndex> by_name(const Cluster& cluster, const std::vector<PodIndex
 
 }  // namespace
 
-void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
+void InterruptedGangBinds::sent(const Plan& plan, const Cluster& cluster, Time now) {
   if (settings_.gang_rollback == GangRollback::none) return;
   for (const PlanAction& action : plan.actions) {
     if (action.type != ActionType::bind || !action.plane.empty()) continue;
@@ -41,7 +41,8 @@ void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
   }
 }
 
-bool HalfBoundGangs::is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group) {
+bool InterruptedGangBinds::is_whole(const Cluster& cluster, const InFlight& in_flight,
+                                    GroupIndex group) {
   std::int64_t bound = 0;
   for (const PodIndex pod : cluster.groups()[group].members) {
     const bool is_assumed = in_flight.has_pod(cluster.text(cluster.pods().namespace_name[pod]),
@@ -51,8 +52,8 @@ bool HalfBoundGangs::is_whole(const Cluster& cluster, const InFlight& in_flight,
   return bound >= cluster.units()[cluster.groups()[group].unit].minimum;
 }
 
-bool HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
-                                 Plan& plan) {
+bool InterruptedGangBinds::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
+                                       Plan& plan) {
   const Group& gang = cluster.groups()[group];
   PlanAsk ask{.kind = AskKind::pod_group,
               .namespace_name = std::string(cluster.text(gang.namespace_name)),
@@ -75,8 +76,8 @@ bool HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const
   return true;
 }
 
-std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& in_flight,
-                                        Time now) {
+std::optional<Plan> InterruptedGangBinds::due(const Cluster& cluster, const InFlight& in_flight,
+                                              Time now) {
   Plan plan{.now = now};
   for (auto at = begun_.begin(); at != begun_.end();) {
     const auto group = cluster.find_group(at->first.first, at->first.second);
@@ -92,7 +93,7 @@ std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& 
   return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
-std::optional<Time> HalfBoundGangs::next_due() const {
+std::optional<Time> InterruptedGangBinds::next_due() const {
   std::optional<Time> next;
   for (const auto& [name, begun] : begun_) {
     const Time end = begun.since + settings_.gang_bind_timeout;

@@ -1,4 +1,4 @@
-#include "control/half_left_gangs.hpp"
+#include "control/interrupted_gang_evictions.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool is_of(const Pod& pod, const std::vector<std::string>& schedulers) {
 }
 
 /// Somebody of it has left, or is leaving, because it was preempted, and somebody stays.
-bool is_half_left(const Cluster& cluster, const Group& group) {
+bool is_partly_evicted(const Cluster& cluster, const Group& group) {
   bool is_leaving = false;
   bool is_marked = false;
   std::int64_t staying = 0;
@@ -66,22 +66,22 @@ void tell_rest(const std::vector<Pod>& rest, PlanAsk ask, Plan& plan) {
 
 }  // namespace
 
-void HalfLeftGangs::find(const Cluster& cluster, const std::vector<std::string>& schedulers,
-                         Time now) {
+void InterruptedGangEvictions::find(const Cluster& cluster,
+                                    const std::vector<std::string>& schedulers, Time now) {
   until_ = now + leave_timeout_;
   next_ = now;
   for (const Group& group : cluster.groups()) {
     const bool is_here = group.object && cluster.text(group.plane).empty();
     if (!is_here || group.object->policy.mode != DisruptionMode::all) continue;
-    if (!is_half_left(cluster, group)) continue;
+    if (!is_partly_evicted(cluster, group)) continue;
     const Pod first = cluster.pod(group.members.front());
     if (!is_of(first, schedulers)) continue;
     gangs_.emplace(cluster.text(group.namespace_name), cluster.text(group.name));
   }
 }
 
-std::optional<Plan> HalfLeftGangs::due(const Cluster& cluster, const InFlight& in_flight,
-                                       Time now) {
+std::optional<Plan> InterruptedGangEvictions::due(const Cluster& cluster, const InFlight& in_flight,
+                                                  Time now) {
   if (gangs_.empty() || now < next_) return std::nullopt;
   if (now >= until_) {
     gangs_.clear();
@@ -91,13 +91,13 @@ std::optional<Plan> HalfLeftGangs::due(const Cluster& cluster, const InFlight& i
   Plan plan{.now = now};
   for (auto at = gangs_.begin(); at != gangs_.end();) {
     const auto group = cluster.find_group(at->first, at->second);
-    const bool is_over = !group || !is_half_left(cluster, cluster.groups()[*group]);
+    const bool is_over = !group || !is_partly_evicted(cluster, cluster.groups()[*group]);
     if (!is_over) {
       const std::vector<Pod> rest = rest_of(cluster, cluster.groups()[*group], in_flight);
       PlanAsk ask{.kind = AskKind::pod_group,
                   .namespace_name = at->first,
                   .name = at->second,
-                  .reason = std::string(half_left_reason)};
+                  .reason = std::string(interrupted_eviction_reason)};
       if (!rest.empty()) tell_rest(rest, std::move(ask), plan);
     }
     at = is_over ? gangs_.erase(at) : std::next(at);
@@ -105,7 +105,7 @@ std::optional<Plan> HalfLeftGangs::due(const Cluster& cluster, const InFlight& i
   return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
-std::optional<Time> HalfLeftGangs::next_due() const {
+std::optional<Time> InterruptedGangEvictions::next_due() const {
   return gangs_.empty() ? std::nullopt : std::optional(next_);
 }
 

@@ -1,4 +1,4 @@
-#include "control/told_preemptions.hpp"
+#include "control/preemption_report.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string name_of(const Victim& victim) {
 }
 
 template <class Victim>
-void tell_victim(ToldPreemption& told, const Victim& victim, ToldVictim as,
+void tell_victim(ReportedPreemption& told, const Victim& victim, ReportedVictim as,
                  std::size_t victims_max) {
   if (++told.victims_count == 1) {
     told.alternative = victim.cause_alternative;
@@ -43,10 +43,10 @@ void tell_victim(ToldPreemption& told, const Victim& victim, ToldVictim as,
 }
 
 /// A session leaves whole, and its victims are sessions; they may run on several nodes.
-ToldVictim left_behind(const PlanAsk& ask, std::size_t at) {
+ReportedVictim left_behind(const PlanAsk& ask, std::size_t at) {
   const PlanVictim& victim = ask.victims[at];
   if (!ask.session) return {.who = name_of(victim), .node = victim.node, .reason = {}};
-  ToldVictim told{.who = victim.unit, .node = victim.node, .reason = {}};
+  ReportedVictim told{.who = victim.unit, .node = victim.node, .reason = {}};
   const std::vector<PlanSessionVictim>& sessions = ask.session->victims;
   if (at < sessions.size() && !sessions[at].nodes.empty()) {
     told.node = first_of(sessions[at].nodes.front(), sessions[at].nodes.size());
@@ -54,14 +54,14 @@ ToldVictim left_behind(const PlanAsk& ask, std::size_t at) {
   return told;
 }
 
-ToldPreemption told_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
-  ToldPreemption told{.ask = ask_text(ask),
-                      .priority = ask.priority,
-                      .node = place_of(ask),
-                      .victims = {},
-                      .alternative = {},
-                      .key = {},
-                      .when = now};
+ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
+  ReportedPreemption told{.ask = ask_text(ask),
+                          .priority = ask.priority,
+                          .node = place_of(ask),
+                          .victims = {},
+                          .alternative = {},
+                          .key = {},
+                          .when = now};
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
     tell_victim(told, ask.victims[at], left_behind(ask, at), victims_max);
   }
@@ -80,11 +80,12 @@ ToldPreemption told_preemption(const PlanAsk& ask, Time now, std::size_t victims
 
 }  // namespace
 
-std::vector<ToldPreemption> told_preemptions(const Plan& plan, Time now, std::size_t victims_max) {
-  std::vector<ToldPreemption> all;
+std::vector<ReportedPreemption> preemption_report(const Plan& plan, Time now,
+                                                  std::size_t victims_max) {
+  std::vector<ReportedPreemption> all;
   for (const PlanAsk& ask : plan.asks) {
     if (ask.victims.empty() && !ask.replicas) continue;
-    ToldPreemption told = told_preemption(ask, now, victims_max);
+    ReportedPreemption told = reported_preemption(ask, now, victims_max);
     if (told.victims_count > 0) all.push_back(std::move(told));
   }
   return all;
