@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "control/scheduler_name.hpp"
 #include "model/names.hpp"
 
 namespace makeway {
@@ -18,7 +19,7 @@ std::string pod_text(const std::string& namespace_name, const std::string& name)
 
 bool is_pending(const Pod& pod) { return pod.node.empty() && !pod.deletion && pod.plane.empty(); }
 
-/// Somebody else places it (SPEC section 4).
+/// The policy for replicas places it (SPEC section 4).
 bool is_replica(const Pod& pod, const Cluster& cluster) {
   if (cluster.own<ReplicaSchedule>().empty()) return false;
   const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
@@ -29,12 +30,9 @@ bool is_replica(const Pod& pod, const Cluster& cluster) {
   });
 }
 
-/// None are named: everybody is.
-bool is_ours(const Pod& pod, const BacklogOptions& options) {
+bool may_ask(const Pod& pod, const BacklogOptions& options) {
   if (options.pods && !options.pods->contains(pod_text(pod.namespace_name, pod.name))) return false;
-  const std::string_view name = pod.scheduler.empty() ? names::default_scheduler : pod.scheduler;
-  const std::vector<std::string>& schedulers = options.schedulers;
-  return schedulers.empty() || std::ranges::find(schedulers, name) != schedulers.end();
+  return names_scheduler(pod, options.schedulers);
 }
 
 /// Gangs of the same pods find a place or do not by their minimum and mode; other groups are few.
@@ -90,7 +88,7 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   }
   std::optional<PodIndex> pod;
   std::string_view goes_to;
-  bool stays = false;   // Whoever is told to leave is still there,
+  bool stays = false;   // A pod that begins to leave is still there,
   bool leaves = false;  // but others may count on its room from now on.
   if (const Pod* const object = std::get_if<Pod>(&change)) {
     pod = cluster.find_pod(object->namespace_name, object->name, object->plane);
@@ -118,7 +116,7 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   if (nominated.exists() && !takes_it) freed_.insert(nominated);
 }
 
-/// One that only allows less helps nobody.
+/// One that only allows less helps no ask.
 void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& cluster) {
   const auto budgets = cluster.budgets();
   const auto before = std::ranges::find_if(budgets, [&](const DisruptionBudget* each) {
@@ -138,7 +136,7 @@ void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& clus
 void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
     if (!pod->plane.empty()) return;
-    if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_)) {
+    if (!is_pending(*pod) || is_replica(*pod, cluster) || !may_ask(*pod, options_)) {
       remove(pod->namespace_name, pod->name);
       return wake_if(&Class::depends_on_other_pods);
     }
@@ -180,7 +178,7 @@ void Backlog::restart(const Cluster& cluster, Time now) {
   for (const PodIndex index : cluster.pending_pods()) note(cluster.pod(index), cluster, now);
 }
 
-/// Those who back off are not called. Whether anybody was.
+/// Asks that back off are not called. Whether any was.
 bool Backlog::call(const std::set<Turn>& turns) {
   bool any = false;
   for (const Turn& turn : turns) {
@@ -358,8 +356,8 @@ void Backlog::wake_if(bool Class::* what) {
   for (const ClassKey& key : woken) wake(key, false);
 }
 
-/// Even if everybody of lower priority left, and whoever is leaving, beside room that is promised:
-/// an upper bound, so nobody is forgotten.
+/// Even if all pods of lower priority and all leaving pods left, beside room that is promised: an
+/// upper bound, so no ask is forgotten.
 bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const {
   if (!cluster.nodes().flags[node].exists) return false;
   const auto priority = static_cast<std::int32_t>(std::get<std::int64_t>(key));
@@ -403,19 +401,12 @@ void Backlog::back_off(const AskName& ask, RefusedBy by, Time now, std::optional
   if (at == asks_.end()) return;
   Entry& entry = at->second;
   if (entry.held) return;
-  // Whoever had no trouble for long starts anew.
-  const bool fresh =
-      entry.delay.ms == 0 || entry.held_until + options_.back_off_max + options_.back_off_max < now;
-  entry.delay =
-      fresh ? options_.back_off_min : std::min(Duration{2 * entry.delay.ms}, options_.back_off_max);
+  // An ask that was not refused for long begins again with the first delay.
+  const Backoff& backoff = options_.back_off;
+  if (entry.held_until + backoff.max + backoff.max < now) entry.failures = 0;
   entry.held = true;
   entry.by = by;
-  entry.held_until = now + entry.delay;
-  // Not sooner than the first time: many of them may hope for the same moment.
-  if (again_at) {
-    const Time hope = std::max(*again_at, now + options_.back_off_min);
-    entry.held_until = std::min(entry.held_until, hope);
-  }
+  entry.held_until = backoff.next_try(now, ++entry.failures, again_at);
   holds_.emplace(entry.held_until, ask);
   awaiting_due_.erase(entry.turn);
   left_behind_.erase(entry.turn);
@@ -424,26 +415,15 @@ void Backlog::back_off(const AskName& ask, RefusedBy by, Time now, std::optional
 
 void Backlog::back_off(const Receipt& receipt, Time now) {
   wake_all();  // Room that it was given in the plan is there for others.
-  const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
-  const std::size_t space = text.find(' ');
-  const std::size_t slash = text.find('/');
-  if (space == std::string::npos || slash == std::string::npos) return;
-  const std::string namespace_name = text.substr(space + 1, slash - space - 1);
-  const std::string name = text.substr(slash + 1);
-  const bool group = text.starts_with(choice_name(AskKind::pod_group));
-  // A schedule, queue or session of that name is somebody else.
-  if (!group && !text.starts_with("Pod ")) return;
-  const auto member = ask_of_.find(pod_text(namespace_name, name));
-  if (!group && member != ask_of_.end()) {
-    return back_off(AskName(member->second), RefusedBy::world, now, receipt.again_at);
-  }
-  back_off(AskName{.kind = group ? AskKind::pod_group : AskKind::pod,
-                   .namespace_name = namespace_name,
-                   .name = name},
-           RefusedBy::world, now, receipt.again_at);
+  const ObjectRef& concerned = receipt.concerned();
+  std::optional<AskName> ask = as_ask(concerned);
+  if (!ask || (ask->kind != AskKind::pod && ask->kind != AskKind::pod_group)) return;
+  const auto member = ask_of_.find(pod_text(concerned.namespace_name, concerned.name));
+  if (ask->kind == AskKind::pod && member != ask_of_.end()) ask = member->second;
+  back_off(*ask, RefusedBy::world, now, receipt.again_at);
 }
 
-/// Whoever was refused may have waited for this volume.
+/// An ask that was refused may have waited for this volume.
 void Backlog::release_claimants() {
   std::vector<std::pair<Time, AskName>> released;
   for (const auto& hold : holds_) {

@@ -50,7 +50,7 @@ void EvictionBrakes::forget_old(Time now) {
   std::erase_if(admitted_, [&](const auto& each) {
     return each.second.when + settings_.occasions_period <= now;
   });
-  // One that is full is the same as one that nobody has asked yet; namespaces come and go.
+  // One that is full is the same as one that was never used; namespaces come and go.
   std::erase_if(namespaces_, [&](const auto& each) {
     Allowance filled = each.second;
     return filled.has(settings_.evictions_per_minute, now);
@@ -88,7 +88,7 @@ BrakeAnswer EvictionBrakes::evicts_again(const EvictionRequest& request, Time no
   const Time until = last.when + settings_.evict_again_window;
   return {
       .why = fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
-                         request.ask, to_text(now - last.when), to_text(until - now)),
+                         ref_text(request.ask), to_text(now - last.when), to_text(until - now)),
       .until = until};
 }
 
@@ -96,10 +96,10 @@ BrakeAnswer EvictionBrakes::comes_back(const EvictionRequest& request) const {
   for (const std::string& owner : owners_of(request)) {
     const auto found = occasions_.find({request.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return {
-        .why = fmt::format("brake: {} has taken pods of one owner {} times within {}", request.ask,
-                           settings_.occasions_max, to_text(settings_.occasions_period)),
-        .until = found->second.front() + settings_.occasions_period};
+    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}",
+                               ref_text(request.ask), settings_.occasions_max,
+                               to_text(settings_.occasions_period)),
+            .until = found->second.front() + settings_.occasions_period};
   }
   return {};
 }
@@ -124,13 +124,13 @@ BrakeAnswer EvictionBrakes::admit(const EvictionRequest& request, Time now) {
   if (request.victims.empty()) return {};
   // A gang that a process before us made leave in part is stopped already.
   if (!request.rolls_back && now < start_ + settings_.quiet_first) {
-    return {.why = fmt::format("brake: nobody is evicted within {} of the start",
+    return {.why = fmt::format("brake: no pod is evicted within {} of the start",
                                to_text(settings_.quiet_first)),
             .until = start_ + settings_.quiet_first};
   }
   forget_old(now);
-  // Nor is its rest kept by an allowance that is empty at the start: whoever is decided on
-  // meanwhile would have others leave.
+  // Nor is its rest kept by an allowance that is empty at the start: asks that are decided
+  // meanwhile would evict others.
   if (BrakeAnswer over = over_allowance(request, now); !request.rolls_back && !over.why.empty()) {
     return over;
   }
@@ -140,7 +140,7 @@ BrakeAnswer EvictionBrakes::admit(const EvictionRequest& request, Time now) {
   return {};
 }
 
-void EvictionBrakes::forget_occasion(const Pair& ask_and_owner, Time when) {
+void EvictionBrakes::forget_occasion(const AskAndText& ask_and_owner, Time when) {
   const auto found = occasions_.find(ask_and_owner);
   if (found == occasions_.end()) return;
   const auto at = std::ranges::find(found->second, when);
@@ -149,16 +149,16 @@ void EvictionBrakes::forget_occasion(const Pair& ask_and_owner, Time when) {
 }
 
 void EvictionBrakes::refused(const Receipt& receipt) {
-  const auto last = last_.find(receipt.ask);
+  if (!receipt.ask) return;
+  const auto last = last_.find(*receipt.ask);
   const bool is_last = last != last_.end() && last->second.plan == receipt.plan;
   if (is_last) last->second.was_refused = true;
-  const auto found = admitted_.find({receipt.ask, receipt.plan});
+  const auto found = admitted_.find({*receipt.ask, receipt.plan});
   if (found == admitted_.end() || receipt.uncertain) return;
   Admitted& admitted = found->second;
-  const auto at =
-      std::ranges::find_if(admitted.victims, [&](const EvictionRequest::Victim& victim) {
-        return victim.pod == receipt.object && victim.plane == receipt.plane;
-      });
+  const auto at = std::ranges::find_if(
+      admitted.victims,
+      [&](const EvictionRequest::Victim& victim) { return victim.object == receipt.object; });
   if (at == admitted.victims.end()) return;
   const EvictionRequest::Victim victim = std::move(*at);
   admitted.victims.erase(at);
@@ -166,10 +166,10 @@ void EvictionBrakes::refused(const Receipt& receipt) {
   of_namespace(victim.namespace_name).give_back(1);
   const auto same_owner =
       std::ranges::count(admitted.victims, victim.owner, &EvictionRequest::Victim::owner);
-  if (same_owner == 0) forget_occasion({receipt.ask, victim.owner}, admitted.when);
+  if (same_owner == 0) forget_occasion({*receipt.ask, victim.owner}, admitted.when);
   if (!admitted.victims.empty()) return;
   admitted_.erase(found);
-  if (is_last) last_.erase(last);  // Nobody left: it has not evicted at all.
+  if (is_last) last_.erase(last);  // No pod left: it has not evicted at all.
 }
 
 }  // namespace makeway

@@ -151,7 +151,7 @@ void PlaneView::forget_unsent(ReplicaSchedule& schedule, Time now) {
   }
 }
 
-/// Few, and each depends on several planes: all are looked at, and those told that have changed.
+/// Few, and each depends on several planes: all are looked at, and those shown that have changed.
 void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   notes_.clear();
   next_due_.reset();
@@ -190,7 +190,7 @@ std::optional<ReplicaSchedule> PlaneView::shown_of(const ReplicaSchedule& schedu
       fmt::format("Deployment {}/{}", schedule.namespace_name, schedule.deployment);
   if (needs_selector_ && schedule.selector.empty()) {
     note =
-        "nothing is decided about it: spec.selector is missing, and anybody could give a pod the "
+        "nothing is decided about it: spec.selector is missing, and any user could give a pod the "
         "label makeway.dev/deployment; write into it a label that the pods of its Deployments "
         "carry, such as app";
     return std::nullopt;

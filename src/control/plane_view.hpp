@@ -2,12 +2,12 @@
 //
 //  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is
 //     wanted in all is what the schedule says: what it commits, and unmet. So unmet is what is
-//     wanted less what is committed, a scale is one write, and nobody need write the spec.
+//     wanted less what is committed, a scale is one write, and the spec need not be written.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
-//  3. A plane out of sight keeps what it has: its objects stay as they were last shown, what is
+//  3. A plane that is not watched keeps what it has: its objects stay as they were last shown, what is
 //     committed there is not wanted elsewhere, and its nodes are closed.
-//  4. A schedule is not shown at all while one of its planes was never seen, since nobody knows
+//  4. A schedule is not shown at all while one of its planes was never seen, since it is unknown
 //     what is committed there, while an autoscaler scales one of its Deployments, and while it has
 //     no selector where one is needed: none of its pods would count as its replica, and what is
 //     committed would seem to be on its way for ever. Its pods are usage then.

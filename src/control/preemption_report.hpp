@@ -1,7 +1,7 @@
-// Who has to leave by a plan, and for whom: as people are told of it.
+// The preemptions of a plan, for users: which pods leave, and for which ask.
 //
-// One entry an ask that makes somebody leave, whatever its kind. Whoever leaves by itself, or was
-// told of by an earlier plan (a claim that is kept), is not among them.
+// One entry for each ask that evicts a pod, whatever its kind. A pod that leaves by itself, or that
+// an earlier plan has reported (a claim that is kept), is not among them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace makeway {
 
 struct ReportedVictim {
-  std::string who;   ///< "default/low", "default/low of plane east", "Session default/train".
+  std::string name;  ///< "default/low", "default/low of plane east", "Session default/train".
   std::string node;  ///< Several: the first and how many more.
   std::int32_t priority = 0;
   std::string reason;

@@ -28,17 +28,17 @@ TEST(PreemptionReport, ForWhomFromWhereAndWhy) {
   PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 9};
   ask.placements = {{.namespace_name = "shop", .name = "urgent", .node = "n1"}};
   ask.victims = {reported_victim("a"), reported_victim("b"), reported_victim("c")};
-  const auto told = preemption_report(plan_of(ask), told_now, 2);
-  ASSERT_EQ(told.size(), 1U);
+  const auto report = preemption_report(plan_of(ask), told_now, 2);
+  ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(
-      told.front(),
+      report.front(),
       (ReportedPreemption{
           .ask = "Pod shop/urgent",
           .priority = 9,
           .node = "n1",
           .victims =
-              {{.who = "shop/a", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"},
-               {.who = "shop/b", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"}},
+              {{.name = "shop/a", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"},
+               {.name = "shop/b", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"}},
           .victims_count = 3,
           .alternative = "node n2",
           .key = "victims: 2 against 1",
@@ -62,14 +62,14 @@ TEST(PreemptionReport, SessionsAreNamedAsSuch) {
   victim.node.clear();
   ask.victims = {victim};
   ask.session = PlanSession{.victims = {{.nodes = {"n4", "n5"}}}};
-  const auto told = preemption_report(plan_of(ask), told_now, 20);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told.front().ask, "Session shop/urgent");
-  EXPECT_EQ(told.front().victims.front().who, "Session shop/train");
-  EXPECT_EQ(told.front().victims.front().node, "n4 and 1 more");
+  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report.front().ask, "Session shop/urgent");
+  EXPECT_EQ(report.front().victims.front().name, "Session shop/train");
+  EXPECT_EQ(report.front().victims.front().node, "n4 and 1 more");
 }
 
-/// Who leaves by itself is nobody's victim, and a claim that is kept was told of.
+/// Who leaves by itself is nobody's victim, and a claim that is kept was report of.
 TEST(PreemptionReport, ReplicasAreToldWhenTheirClaimIsMade) {
   PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
   PlanReplicaClaim claim{.node = "n1"};
@@ -85,12 +85,12 @@ TEST(PreemptionReport, ReplicasAreToldWhenTheirClaimIsMade) {
   PlanReplicaClaim kept = claim;
   kept.kept = true;
   ask.replicas = PlanReplicas{.claims = {kept, claim}};
-  const auto told = preemption_report(plan_of(ask), told_now, 20);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told.front().victims_count, 1U);
-  EXPECT_EQ(told.front().node, "n1");
-  EXPECT_EQ(told.front().alternative, "none");
-  EXPECT_EQ(told.front().victims.front().who, "shop/low of plane east");
+  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report.front().victims_count, 1U);
+  EXPECT_EQ(report.front().node, "n1");
+  EXPECT_EQ(report.front().alternative, "none");
+  EXPECT_EQ(report.front().victims.front().name, "shop/low of plane east");
   ask.replicas->claims = {kept};
   EXPECT_TRUE(preemption_report(plan_of(ask), told_now, 20).empty());
 }

@@ -13,12 +13,12 @@
 namespace makeway::kube {
 namespace {
 
-constexpr int who_are_you = 401;
+constexpr int status_unauthorized = 401;
 
 /// What goes to planes is not waited for.
 std::size_t steps_in(const PlanJobs& jobs) {
   return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
-    return job.urgency == Urgency::place && !job.steps.empty() && job.plane.empty();
+    return job.urgency == Urgency::place && !job.steps.empty() && job.object.plane.empty();
   }));
 }
 
@@ -65,9 +65,9 @@ Actuator::~Actuator() {
   thread_.join();
 }
 
-// ---- Whoever calls ------------------------------------------------------------------------------
+// ---- The thread that calls ----------------------------------------------------------------------
 
-void Actuator::saw(const std::vector<Change>& changes, std::vector<ServerObject>&& objects_seen) {
+void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectState>&& objects_seen) {
   std::uint64_t answers = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -78,7 +78,7 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ServerObject>
     brakes_.emplace(*settings_.brakes, tools_.server_now());
   }
   if (settings_.brakes) lost_.note(changes, tools_.server_now());
-  const auto is_ours = [](const ServerObject& seen_object) {
+  const auto is_ours = [](const ObjectState& seen_object) {
     return is_own(row_of_kind(seen_object.kind));
   };
   if (std::ranges::any_of(objects_seen, is_ours)) is_stated_ = false;
@@ -86,7 +86,7 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ServerObject>
   cache_.take(changes, std::move(objects_seen), answers);
 }
 
-void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ServerObject>&& objects_seen) {
+void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ObjectState>&& objects_seen) {
   std::uint64_t answers = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -120,7 +120,7 @@ void Actuator::carry_out(const Plan& plan) {
   PlanJobs jobs = jobs_of(plan, cache_, rules, planes_);
   sessions_.add_jobs(plan, cache_, rules.brake, jobs);
   if (!jobs.refused.empty()) {
-    // At once: nobody may decide meanwhile as if it had been sent.
+    // At once: the loop must not decide meanwhile as if it had been sent.
     {
       const std::scoped_lock lock(mutex_);
       std::ranges::move(std::exchange(jobs.refused, {}), std::back_inserter(receipts_));
@@ -135,7 +135,7 @@ void Actuator::carry_out(const Plan& plan) {
 void Actuator::order(Order order) {
   {
     const std::scoped_lock lock(mutex_);
-    // Before its thread has looked: nobody may think that it was forgotten.
+    // Before its thread has looked: it must not seem forgotten.
     const std::size_t steps = steps_in(order.jobs);
     unsent_ += steps;
     if (steps > 0 && (!sending_since_ || order.plan_now < *sending_since_)) {
@@ -164,24 +164,26 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
   if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
-/// What was wrong before and is not any more is told, too; of all others nothing.
+/// What was wrong before and is not any more is reported, too; of all others nothing.
 void Actuator::state(const OwnFindings& wrong) {
   if (is_stated_ && wrong == wrong_) return;
   wrong_ = wrong;
   is_stated_ = true;
   PlanJobs jobs;
   for (const CachedObject* const seen : cache_.all_own()) {
-    const ServerObject& seen_object = seen->object;
-    const std::string object = object_text(row_of_kind(seen_object.kind).name,
-                                           seen_object.namespace_name, seen_object.name);
-    const auto found = wrong.find(object);
+    const ObjectState& seen_object = seen->object;
+    const std::optional<RefKind> kind = ref_kind(seen_object.kind);
+    if (!kind) continue;
+    ObjectRef object{
+        .kind = *kind, .namespace_name = seen_object.namespace_name, .name = seen_object.name};
+    const auto found = wrong.find(ref_text(object));
     if (found == wrong.end() && seen_object.condition(accepted_condition) == nullptr) continue;
     StatusPatch patch = acceptance(found == wrong.end() ? nullptr : &found->second);
     if (!changes(patch, seen_object)) continue;
     is_stated_ = false;  // Until a watch shows it.
     jobs.jobs.push_back(
         {.urgency = Urgency::condition,
-         .object = object,
+         .object = std::move(object),
          .ask = {},
          .unit = {},
          .seen = *seen,
@@ -193,7 +195,7 @@ void Actuator::state(const OwnFindings& wrong) {
 
 EvictionRequest Actuator::request_of(const PlanAsk& ask,
                                      const std::vector<const PlanAction*>& victims) const {
-  EvictionRequest request{.profile = {}, .ask = ask_text(ask), .victims = {}, .plan = {}};
+  EvictionRequest request{.profile = {}, .ask = ref_of(ask), .victims = {}, .plan = {}};
   const CachedObject* who = cache_.pod(ask.namespace_name, ask.name);
   if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
     who = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
@@ -211,10 +213,11 @@ EvictionRequest Actuator::request_of(const PlanAsk& ask,
   request.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {
     if (ask.kind == AskKind::session) {
-      request.victims.push_back(
-          {.namespace_name = victim->namespace_name,
-           .owner = victim->uid,
-           .pod = fmt::format("Session {}/{}", victim->namespace_name, victim->name)});
+      request.victims.push_back({.namespace_name = victim->namespace_name,
+                                 .owner = victim->uid,
+                                 .object = {.kind = RefKind::session,
+                                            .namespace_name = victim->namespace_name,
+                                            .name = victim->name}});
       continue;
     }
     const CachedObject* const seen = cache_.pod(victim->namespace_name, victim->name);
@@ -222,10 +225,9 @@ EvictionRequest Actuator::request_of(const PlanAsk& ask,
                            victim->namespace_name == ask.namespace_name;
     request.rolls_back = request.rolls_back && is_member;
     if (seen != nullptr && seen->object.leaving) continue;  // Nothing is sent for it.
-    request.victims.push_back(
-        {.namespace_name = victim->namespace_name,
-         .owner = seen == nullptr ? std::string() : seen->object.owner_uid,
-         .pod = fmt::format("Pod {}/{}", victim->namespace_name, victim->name)});
+    request.victims.push_back({.namespace_name = victim->namespace_name,
+                               .owner = seen == nullptr ? std::string() : seen->object.owner_uid,
+                               .object = pod_ref(victim->namespace_name, victim->name)});
   }
   return request;
 }
@@ -240,17 +242,19 @@ EvictionRequest Actuator::schedule_request_of(EvictionRequest request,
     request.victims.push_back(
         {.namespace_name = step->namespace_name,
          .owner = fmt::format("{} {}/{}", plane, step->namespace_name, step->name),
-         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name),
-         .plane = plane});
+         .object = {.kind = RefKind::deployment,
+                    .namespace_name = step->namespace_name,
+                    .name = step->name,
+                    .plane = plane}});
   }
   return request;
 }
 
 BrakeAnswer Actuator::brake(EvictionRequest request, const Plan& plan) {
   request.plan = plan.id;
-  const bool is_of_queue = request.is_claim && request.ask.starts_with(choice_name(AskKind::queue));
+  const bool is_of_queue = request.is_claim && request.ask.kind == RefKind::queue;
   if (const auto lost = lost_.newest(plan.now); lost && is_of_queue) {
-    return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
+    return {.why = fmt::format("brake: node {} lost {} {} ago; no pod leaves for a queue within {} "
                                "of that, unless it comes back",
                                lost->node, lost->resource, to_text(plan.now - lost->since),
                                to_text(lost->until - lost->since)),
@@ -271,7 +275,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
   for (const Receipt& receipt : receipts) {
-    if (!receipt.ask.empty()) brakes_->refused(receipt);
+    brakes_->refused(receipt);
   }
   return receipts;
 }
@@ -341,7 +345,7 @@ void Actuator::obey_gate() {
 }
 
 void Actuator::send_what_is_due() {
-  // What is on its way to planes does not count: a plane that does not answer holds up nobody.
+  // What is on its way to planes does not count: a plane that does not answer holds up nothing else.
   while (running_.size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
@@ -386,7 +390,7 @@ void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
   const auto found = running_.find(job);
   finished_.push_back(std::move(found->second));
   running_.erase(found);
-  if (result && result->status == who_are_you) connection_->api().credentials().forget();
+  if (result && result->status == status_unauthorized) connection_->api().credentials().forget();
   queue_.answered(job, result, monotonic_now());
 }
 

@@ -44,7 +44,7 @@ struct ActuatorSettings {
 
 struct ActuatorTools {
   std::function<Time()> server_now;  ///< From any thread.
-  std::function<void()> wake;        ///< Of whoever waits for receipts; from any thread.
+  std::function<void()> wake;        ///< Wakes the port, which waits for receipts; from any thread.
 };
 
 class PlaneSender;
@@ -59,8 +59,8 @@ class Actuator final : public PlanCarrier {
 
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
-  void saw(const std::vector<Change>& changes, std::vector<ServerObject>&& objects_seen) override;
-  void saw_plane(const PlaneState& seen_object, std::vector<ServerObject>&& objects_seen) override;
+  void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& objects_seen) override;
+  void saw_plane(const PlaneState& seen_object, std::vector<ObjectState>&& objects_seen) override;
   void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   void state(const OwnFindings& wrong) override;
@@ -109,7 +109,7 @@ class Actuator final : public PlanCarrier {
   std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
   std::set<std::uint64_t> away_;                   ///< Jobs that a plane's sender has.
 
-  // Of whoever calls.
+  // Of the thread that calls.
   VersionCache cache_;
   PlaneCaches planes_;
   std::uint64_t heard_ = 0;  ///< See PlanJobs.

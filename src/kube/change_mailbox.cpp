@@ -6,7 +6,7 @@
 
 namespace makeway::kube {
 
-void ChangeMailbox::put(Change change, std::optional<ServerObject> seen_object) {
+void ChangeMailbox::put(Change change, std::optional<ObjectState> seen_object) {
   ChangeKey key = key_of_change(change);
   const bool is_removal = std::holds_alternative<Removal>(change);
   {

@@ -152,7 +152,7 @@ void read_cluster(EntryReader& reader, KubeCluster& cluster) {
   if (const std::size_t at = cluster.server.rfind('@'); at != std::string::npos) {
     // What stands before it may be a password.
     reader.refuse("server", shorten(cluster.server.substr(at)), "there is a user before the host",
-                  "write it as https://HOST:PORT; who you are belongs to `users`");
+                  "write it as https://HOST:PORT; your identity belongs to `users`");
   } else if (!is_server_url(cluster.server)) {
     reader.refuse("server", shorten(cluster.server), "expected the URL of an API server",
                   "write it as https://HOST:PORT");

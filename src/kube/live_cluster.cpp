@@ -41,7 +41,7 @@ LiveReading read_live_cluster(
         problem.message += fmt::format("; read without {}", each.resource->plural);
       }
       reading.problems.push_back(std::move(problem));
-      // All missing rights are told together; whatever else fails would fail again.
+      // All missing rights are reported together; whatever else fails would fail again.
       if (!is_forbidden) return reading;
       continue;
     }

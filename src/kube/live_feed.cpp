@@ -12,7 +12,7 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_
       limits_(limits),
       use_(use),
       objects_(
-          [this](Change change, std::optional<ServerObject> seen_object) {
+          [this](Change change, std::optional<ObjectState> seen_object) {
             mailbox_.put(std::move(change), std::move(seen_object));
           },
           [this](const ServedResource& failed, const ApiError& error) {
@@ -30,7 +30,7 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
                    const std::vector<ServedResource>& served, std::uint64_t jitter_seed,
                    const WatchLimits& limits, FeedUse use, std::string plane)
     : LiveFeed(std::move(connection), jitter_seed, limits, use, std::move(plane)) {
-  // Whoever asked what is served has heard the time.
+  // The question what is served has brought the server's time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
   watch(served);
   thread_ = std::thread([this] { run(); });
@@ -66,8 +66,7 @@ void LiveFeed::watch(const std::vector<ServedResource>& served) {
 
 void LiveFeed::ask_what_is_served() {
   constexpr std::string_view all_kinds = "apis";
-  for (Duration pause = limits_.pause_first; !stops_;
-       pause = std::min(Duration{2 * pause.ms}, limits_.pause_max)) {
+  for (std::int64_t failures = 1; !stops_; ++failures) {
     const auto served = connection_->api().discover();
     if (stops_) return;
     if (served || served.error().failure == Failure::forbidden) {
@@ -81,7 +80,7 @@ void LiveFeed::ask_what_is_served() {
       const std::scoped_lock lock(missing_mutex_);
       missing_.insert_or_assign(all_kinds, served.error());
     }
-    const Time until = monotonic_now() + pause;
+    const Time until = monotonic_now() + limits_.pause.after(failures);
     for (Time now = monotonic_now(); now < until && !stops_; now = monotonic_now()) {
       connection_->http().work(until - now);
     }
@@ -121,7 +120,7 @@ void LiveFeed::look() {
   failures_ = objects_.failures();
   refused_ = objects_.refused();
   kinds_seen_ = kinds_seen;
-  // Whoever is told of seen_object finds all that it shows in the mailbox.
+  // Before the flag is set, all that the watches show is in the mailbox.
   const bool sees_all = kinds_seen == watches_.size();
   if (sees_all_.exchange(sees_all) != sees_all) mailbox_.wake();
 }

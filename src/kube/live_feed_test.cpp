@@ -39,8 +39,8 @@ class Fed {
  public:
   Fed() {
     live_.limits.page_objects = 5;
-    limits_.pause_first = Duration{5};
-    limits_.pause_max = Duration{20};
+    limits_.pause.first = Duration{5};
+    limits_.pause.max = Duration{20};
   }
   LiveServer& live() { return live_; }
   FakeApiserver& server() { return live_.server; }
@@ -328,7 +328,7 @@ TEST(LiveFeed, AsksAServerWhatItServesUntilItAnswers) {
   live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");
   live.server.fail({.kind = FaultKind::status, .path_prefix = "/apis", .times = 3, .status = 503});
   WatchLimits limits;
-  limits.pause_first = Duration{5};
+  limits.pause.first = Duration{5};
   LiveFeed feed(live.connect(), plane_resources, 7, limits, FeedUse::to_schedule, "east");
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!feed.sees_all() && std::chrono::steady_clock::now() < deadline) {

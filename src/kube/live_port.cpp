@@ -21,7 +21,7 @@ Batch LivePort::poll(Time deadline) {
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
   const Duration wait{std::min(deadline.ms - batch.now.ms, wait_ms_max)};
-  // What the first lists show piece by piece is nobody's business yet.
+  // What the first lists show piece by piece is not handed out yet.
   if (has_listed_) {
     feed_.mailbox().wait(wait);
   } else {
@@ -124,8 +124,8 @@ void LivePort::submit(const Plan& plan) {
 }
 
 Time LivePort::now() {
-  const auto told = feed_.server_time().at(monotonic_now());
-  now_ = std::max(now_, told ? *told : SystemClock().now());
+  const auto known = feed_.server_time().at(monotonic_now());
+  now_ = std::max(now_, known ? *known : SystemClock().now());
   return now_;
 }
 

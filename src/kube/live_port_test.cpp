@@ -53,8 +53,8 @@ class HeldCarrier final : public PlanCarrier {
 class LivePortTest : public testing::Test {
  protected:
   LivePortTest() {
-    limits.pause_first = Duration{5};
-    limits.pause_max = Duration{20};
+    limits.pause.first = Duration{5};
+    limits.pause.max = Duration{20};
   }
 
   void start(PlanCarrier* carrier = nullptr) {
@@ -150,12 +150,13 @@ TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
   port->submit({.id = "p1"});
   EXPECT_EQ(carrier.plans, std::vector<std::string>{"p1"});
   std::thread other([&] {
-    carrier.refuse({.plan = "p1", .object = "Pod a/b", .reason = "it is gone", .ask = {}});
+    carrier.refuse(
+        {.plan = "p1", .object = *parse_ref("Pod a/b"), .reason = "it is gone", .ask = {}});
     feed->mailbox().wake();
   });
   const Batch batch = poll_until([](const Batch& each) { return !each.receipts.empty(); });
   other.join();
-  EXPECT_EQ(batch.receipts.front().object, "Pod a/b");
+  EXPECT_EQ(ref_text(batch.receipts.front().object), "Pod a/b");
   carrier.set_unsent(PlanCarrier::unsent_max + 1);
   EXPECT_TRUE(port->poll(port->now()).blind);
   carrier.set_unsent(0);

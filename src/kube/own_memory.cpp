@@ -4,7 +4,7 @@
 
 namespace makeway::kube {
 
-void recall(const ServerObject& seen_object, Pod& pod) {
+void recall(const ObjectState& seen_object, Pod& pod) {
   const SeenCondition* const nominated = seen_object.condition(nominated_condition);
   const bool is_ours = nominated != nullptr && nominated->status == "True" &&
                        noted_node(nominated->message) == pod.nominated_node;

@@ -75,7 +75,7 @@ std::vector<Right> scheduler_rights(const RightsRequest& request) {
   std::vector<Right> rights = {
       {.api_group = "", .resource = "pods/binding", .verb = "create"},
       {.api_group = "", .resource = "pods/status", .verb = "patch"},
-      // Whoever is stuck is deleted also where budgets are strict.
+      // A stuck pod is deleted also where budgets are strict.
       {.api_group = "", .resource = "pods", .verb = "delete"},
       // The node on which a volume is to be made.
       {.api_group = "", .resource = "persistentvolumeclaims", .verb = "patch"},

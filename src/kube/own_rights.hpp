@@ -1,4 +1,4 @@
-// Which rights a scheduler lacks, asked before it begins (SelfSubjectAccessReview, which everybody
+// Which rights a scheduler lacks, asked before it begins (SelfSubjectAccessReview, which every user
 // may ask).
 #pragma once
 
@@ -30,7 +30,7 @@ struct RightsRequest {
   bool has_groups = false;             ///< PodGroups are served.
   std::vector<std::string> own_kinds;  ///< Of ours, whose status is written: "queues".
 };
-/// What `makeway run` writes (SPEC section 8); reading is told by the watches.
+/// What `makeway run` writes (SPEC section 8); the watches report what may not be read.
 std::vector<Right> scheduler_rights(const RightsRequest& request);
 
 /// What it writes in a plane (section 4).

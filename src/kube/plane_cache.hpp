@@ -1,4 +1,4 @@
-// PlaneCache: a plane as the loop was last shown it, for whoever writes its plans.
+// PlaneCache: a plane as the loop was last shown it, for the writes of its plans.
 #pragma once
 
 #include <functional>

@@ -10,9 +10,9 @@
 //  scales.
 //  5. A scale-down makes a pod leave, and counts for the brakes. Where a brake holds back those of
 //     a schedule, claims that rely on them are left out of its status, so that none is recorded
-//     for which nobody leaves; one for which somebody is leaving already stays. What else the plan
+//     for which no pod leaves; one for which a pod is leaving already stays. What else the plan
 //     has for the schedule goes on: scale-ups into room that is free, and force-deletions for
-//     claims that stay. Whoever is to take from the same Deployment after it waits with it: its
+//     claims that stay. An ask that is to take from the same Deployment after it waits with it: its
 //     step begins with one replica less.
 //
 // Pure.

@@ -22,20 +22,16 @@ constexpr Duration making_max{30'000};  ///< The same of a pod that was created,
 constexpr Duration again_after{1'000};
 constexpr int refusals_max = 3;  ///< Of a pod in a row; then the session is pending again.
 
-std::string session_text(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("Session {}/{}", namespace_name, name);
+ObjectRef session_ref(const std::string& namespace_name, const std::string& name) {
+  return {.kind = RefKind::session, .namespace_name = namespace_name, .name = name};
 }
 
-std::string kernel_pod_text(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("Pod {}/{}", namespace_name, name);
-}
-
-bool is_finished(const ServerObject& pod) {
+bool is_finished(const ObjectState& pod) {
   return pod.phase == pod_succeeded || pod.phase == pod_failed;
 }
 
 /// Nothing that the session did itself: a kubelet or a controller ended the pod, and said why.
-bool was_lost(const ServerObject& pod) {
+bool was_lost(const ObjectState& pod) {
   const SeenCondition* const disrupted = pod.condition(disrupted_condition);
   const bool is_disrupted = disrupted != nullptr && disrupted->status == "True";
   return is_disrupted || (!pod.reason.empty() && pod.reason != "DeadlineExceeded");
@@ -59,7 +55,7 @@ std::vector<KernelPlace> places_in(const PlanAsk& ask) {
   return places;
 }
 
-/// Everybody leaves, and then it goes on like this. How often it was preempted stays: nobody did.
+/// All its pods leave, and then it goes on like this. Its count of preemptions stays: this is none.
 Session leave_by_itself(Session session, SessionFate fate, Time now, Duration restart_after) {
   session.status.ends_at = now;
   session.status.fate = fate;
@@ -116,9 +112,9 @@ void SessionKeeper::forget_session(const Key& key, const Entry& entry) {
 }
 
 void SessionKeeper::saw(const std::vector<Change>& changes,
-                        const std::vector<ServerObject>& objects_seen) {
+                        const std::vector<ObjectState>& objects_seen) {
   std::set<Key> finished;
-  for (const ServerObject& seen_object : objects_seen) {
+  for (const ObjectState& seen_object : objects_seen) {
     if (seen_object.kind == ObjectKind::pod && is_finished(seen_object)) {
       finished.insert({seen_object.namespace_name, seen_object.name});
     }
@@ -152,7 +148,7 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
       for (const auto& [session, entry] : sessions_) dirty_.insert(session);
     }
   }
-  for (const ServerObject& seen_object : objects_seen) {
+  for (const ObjectState& seen_object : objects_seen) {
     if (seen_object.kind != ObjectKind::pod || seen_object.owner_kind != "Session") continue;
     const Key pod(seen_object.namespace_name, seen_object.name);
     owners_[pod] = seen_object.owner_uid;
@@ -170,19 +166,16 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
 }
 
 void SessionKeeper::refused(const Receipt& receipt) {
-  if (!receipt.plane.empty()) return;  // A pod of that name, and none of ours.
-  const std::size_t space = receipt.object.find(' ');
-  const std::size_t slash = receipt.object.find('/');
-  if (space == std::string::npos || slash == std::string::npos) return;
-  const Key key(receipt.object.substr(space + 1, slash - space - 1),
-                receipt.object.substr(slash + 1));
-  if (receipt.object.starts_with("Session ")) {
+  if (!receipt.object.plane.empty()) return;  // Sessions have no pods in planes.
+  const Key key(receipt.object.namespace_name, receipt.object.name);
+  if (receipt.object.kind == RefKind::session) {
     const auto found = sessions_.find(key);
     if (found == sessions_.end() || !found->second.written) return;
     found->second.written.reset();
     wake(key, now_ + again_after);
     return;
   }
+  if (receipt.object.kind != RefKind::pod) return;
   const auto making = making_.find(key);
   if (making != making_.end() && making->second.is_under_way) {
     making->second.is_under_way = false;
@@ -203,7 +196,7 @@ void SessionKeeper::wake(const Key& session, Time at) {
   if (!is_new) found->second = std::min(found->second, at);
 }
 
-/// Whether our last word about it is shown, or will not be.
+/// Whether our last write about it is shown, or will not be.
 bool SessionKeeper::is_settled(Entry& entry, Time now) {
   if (!entry.written) return true;
   const bool is_over = entry.written_at + unseen_max <= now;
@@ -287,7 +280,7 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
       if (making == making_.end() || making->second.refusals < refusals_max) continue;
       return lost(fmt::format("pod {} cannot be created: {}", name, making->second.reason));
     }
-    const ServerObject& seen = pod->object;
+    const ObjectState& seen = pod->object;
     if (seen.phase == pod_succeeded) continue;
     if (seen.phase == pod_failed && !was_lost(seen)) {
       ending = {.fate = SessionFate::ends, .why = fmt::format("pod {} has failed", name)};
@@ -295,7 +288,7 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
       return lost(fmt::format("pod {} was ended: {}", name,
                               seen.reason.empty() ? "it was disrupted" : seen.reason));
     } else if (seen.leaving) {
-      return lost(fmt::format("somebody deletes pod {}", name));
+      return lost(fmt::format("pod {} is being deleted", name));
     }
   }
   return ending;
@@ -329,7 +322,7 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const VersionCac
                                   PlanJobs& jobs) {
   const Session& session = entry.object;
   const SessionFate fate = session.status.fate.value_or(SessionFate::ends);
-  if (fate == SessionFate::suspends) return;  // Nobody does that here.
+  if (fate == SessionFate::suspends) return;  // Not done here.
   const bool returns = fate == SessionFate::requeues || fate == SessionFate::on_request;
   std::set<std::string> next;  // Names that the next start needs.
   for (const Kernel& kernel : session.kernels) {
@@ -382,13 +375,13 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
   making.since = now;
   making.is_under_way = true;
   wake(key, now + making_max);
-  ServerObject seen_object;
+  ObjectState seen_object;
   seen_object.namespace_name = key.first;
   seen_object.name = name;
   seen_object.owner_uid = session.uid;
   WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
   step.pod = std::move(body);
-  jobs.jobs.push_back({.object = kernel_pod_text(key.first, name),
+  jobs.jobs.push_back({.object = pod_ref(key.first, name),
                        .ask = {},
                        .unit = {},
                        .seen = {.object = std::move(seen_object)},
@@ -404,7 +397,7 @@ std::size_t SessionKeeper::write(Entry& entry, Session next, const VersionCache&
   step.status = session_status_patch(next);
   if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
   jobs.jobs.push_back(
-      {.object = session_text(session.namespace_name, session.name),
+      {.object = session_ref(session.namespace_name, session.name),
        .ask = {},
        .unit = {},
        .seen = *cache.own(ObjectKind::session, session.namespace_name, session.name),
@@ -434,7 +427,7 @@ bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time 
   } else if (ends_at && *ends_at > now) {
     step.grace_seconds = ((*ends_at - now).ms + second_ms - 1) / second_ms;
   }
-  jobs.jobs.push_back({.object = kernel_pod_text(session.namespace_name, pod.object.name),
+  jobs.jobs.push_back({.object = pod_ref(session.namespace_name, pod.object.name),
                        .ask = {},
                        .unit = {},
                        .seen = pod,
@@ -452,8 +445,8 @@ class SessionKeeper::PlanBuilder {
 
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
-      const bool is_victim = is_about_session(action) && !action.ask.empty();
-      if (is_victim && !is_told(session_of(action))) victims_[action.ask].push_back(&action);
+      const auto ask = is_about_session(action) ? ask_of(action) : std::nullopt;
+      if (ask && !has_notice(session_of(action))) victims_[*ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {
       if (ask.kind == AskKind::session) add_ask(ask, brake);
@@ -464,12 +457,12 @@ class SessionKeeper::PlanBuilder {
   }
 
  private:
-  void refuse(const Key& session, std::string reason, const std::string& ask,
+  void refuse(const Key& session, std::string reason, std::optional<ObjectRef> ask,
               std::optional<Time> again_at = std::nullopt) {
     jobs_.refused.push_back({.plan = plan_.id,
-                             .object = session_text(session.first, session.second),
+                             .object = session_ref(session.first, session.second),
                              .reason = std::move(reason),
-                             .ask = ask,
+                             .ask = std::move(ask),
                              .again_at = again_at});
   }
 
@@ -488,10 +481,10 @@ class SessionKeeper::PlanBuilder {
 
   void add_ask(const PlanAsk& ask, const EvictionBrake& brake) {
     const Key key(ask.namespace_name, ask.name);
-    const std::string text = ask_text(ask);
+    const ObjectRef ref = ref_of(ask);
     std::string reason = obstacle(key, {});
     std::optional<Time> again_at;
-    const auto victims = victims_.find(text);
+    const auto victims = victims_.find(ref);
     if (reason.empty() && victims != victims_.end() && brake) {
       BrakeAnswer answer = brake(ask, victims->second);
       reason = std::move(answer.why);
@@ -503,7 +496,7 @@ class SessionKeeper::PlanBuilder {
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
       if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
-      blocked_[text] = {.why = std::move(reason), .until = again_at};
+      blocked_[ref] = {.why = std::move(reason), .until = again_at};
       return;
     }
     Entry& entry = keeper_.sessions_.at(key);
@@ -513,15 +506,14 @@ class SessionKeeper::PlanBuilder {
     Session next = nominate_session(entry.object, places);
     ConditionUpdate word = waiting(ask, {});
     if (is_same_status(next, entry.object)) return say(key, std::move(word));
-    relied_on_[text] = {
-        keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word))};
+    relied_on_[ref] = {keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word))};
   }
 
   ConditionUpdate waiting(const PlanAsk& ask, std::string_view brake) const {
     return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 
-  /// Rule 7, by itself. Who was never written about shows no phase yet.
+  /// Rule 7, by itself. A session that was never written shows no phase yet.
   void say(const Key& key, ConditionUpdate word) {
     const CachedObject& seen = *cache_.own(ObjectKind::session, key.first, key.second);
     StatusPatch patch;
@@ -530,7 +522,7 @@ class SessionKeeper::PlanBuilder {
     if (!changes(patch, seen.object)) return;
     jobs_.jobs.push_back(
         {.urgency = Urgency::condition,
-         .object = session_text(key.first, key.second),
+         .object = session_ref(key.first, key.second),
          .ask = {},
          .unit = {},
          .seen = seen,
@@ -558,7 +550,7 @@ class SessionKeeper::PlanBuilder {
   }
 
   /// It leaves, or has left; a plan repeats that until it is gone, and `repairs` sees to it.
-  bool is_told(const Key& key) const {
+  bool has_notice(const Key& key) const {
     const auto known = keeper_.sessions_.find(key);
     if (known == keeper_.sessions_.end()) return false;
     const Entry& entry = known->second;
@@ -570,7 +562,8 @@ class SessionKeeper::PlanBuilder {
     const Key key = session_of(action);
     switch (action.type) {
       case ActionType::suspend:
-      case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
+      case ActionType::resume:
+        return refuse(key, "Kubernetes cannot suspend a pod", ask_of(action));
       case ActionType::evict:
       case ActionType::requeue: return add_notice(key, action);
       default: return;  // Places are those of the ask.
@@ -590,54 +583,56 @@ class SessionKeeper::PlanBuilder {
   }
 
   void add_notice(const Key& key, const PlanAction& action) {
-    if (is_told(key)) return;
-    if (const auto blocked = blocked_.find(action.ask); blocked != blocked_.end()) {
-      return refuse(key, blocked->second.why, action.ask, blocked->second.until);
+    if (has_notice(key)) return;
+    const std::optional<ObjectRef> ask = ask_of(action);
+    const auto blocked = ask ? blocked_.find(*ask) : blocked_.end();
+    if (blocked != blocked_.end()) {
+      return refuse(key, blocked->second.why, ask, blocked->second.until);
     }
     std::string reason = obstacle(key, action.uid);
     const PlanSessionVictim* const victim = victim_of(action);
-    if (victim == nullptr) reason = "nobody said what becomes of it";
-    if (!reason.empty()) return refuse(key, std::move(reason), action.ask);
+    if (victim == nullptr) reason = "the plan does not say what becomes of it";
+    if (!reason.empty()) return refuse(key, std::move(reason), ask);
     Entry& entry = keeper_.sessions_.at(key);
     const Session before = entry.object;
-    Session next = notice_session(before, {.by = cause_told_in(key.first, action.ask),
+    Session next = notice_session(before, {.by = cause_shown_in(key.first, *ask),
                                            .fate = victim->fate,
                                            .now = plan_.now,
                                            .ends_at = victim->ends_at,
                                            .resume_after = victim->resume_after});
-    const Session told = next;
+    const Session noticed = next;
     ConditionUpdate word =
-        ending_word("Preempted", "it makes room for a session that comes first", told);
+        ending_word("Preempted", "it makes room for a session that comes first", noticed);
     const std::size_t status =
         keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word));
     WriteJob& job = jobs_.jobs[status];
-    job.ask = action.ask;
+    job.ask = ask;
     job.unit = job.object;
     job.is_eviction = true;
-    const auto relied_on = relied_on_.find(action.ask);
+    const auto relied_on = relied_on_.find(*ask);
     if (relied_on != relied_on_.end()) job.needs = relied_on->second;
     for (const std::string& name : entry.pods) {
       const CachedObject* const pod = cache_.pod(key.first, name);
       if (is_of(pod, before) && !is_finished(pod->object)) {
-        evict_pod(told, *pod, action, status);
+        evict_pod(noticed, *pod, *ask, status);
       }
     }
   }
 
-  void evict_pod(const Session& session, const CachedObject& pod, const PlanAction& action,
+  void evict_pod(const Session& session, const CachedObject& pod, const ObjectRef& ask,
                  std::size_t status) {
     if (!keeper_.erase(session, pod, now_, jobs_)) return;
     WriteJob& job = jobs_.jobs.back();
-    const CauseOf cause = cause_of(action.ask);
+    const CauseOf cause = cause_of(ask);
     StatusPatch mark = eviction_mark(cause, plan_.id, keeper_.rules_.names_causes);
     job.steps.insert(job.steps.begin(),
                      {.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
-    job.ask = action.ask;
-    job.unit = session_text(session.namespace_name, session.name);
+    job.ask = ask;
+    job.unit = session_ref(session.namespace_name, session.name);
     job.needs = {status};
     job.is_eviction = true;
     std::string by = "session";
-    if (keeper_.rules_.names_causes) by += " " + cause.name;
+    if (keeper_.rules_.names_causes) by += " " + name_text(cause.ask);
     job.event = EventRequest{
         .regarding = pod.object,
         .regarding_kind = "Pod",
@@ -648,21 +643,17 @@ class SessionKeeper::PlanBuilder {
   }
 
   /// Rule 8.
-  std::string cause_told_in(const std::string& namespace_name, const std::string& ask) const {
+  std::string cause_shown_in(const std::string& namespace_name, const ObjectRef& ask) const {
+    const bool is_own = ask.namespace_name == namespace_name;
+    if (is_own || keeper_.rules_.names_causes) return ref_text(ask);
     const CauseOf cause = cause_of(ask);
-    const bool is_own = cause.name.starts_with(namespace_name + "/");
-    if (is_own || keeper_.rules_.names_causes) return ask;
-    return fmt::format("{} {}", cause.kind, cause.uid.empty() ? "of another namespace" : cause.uid);
+    return fmt::format("{} {}", choice_name(ask.kind),
+                       cause.uid.empty() ? "of another namespace" : cause.uid);
   }
 
-  CauseOf cause_of(const std::string& ask) const {
-    const std::size_t slash = ask.find('/');
-    const std::size_t space = std::min(ask.find(' '), ask.size());
-    CauseOf cause{.kind = ask.substr(0, space),
-                  .name = ask.substr(std::min(space + 1, ask.size()))};
-    if (slash == std::string::npos) return cause;
-    const CachedObject* const seen = cache_.own(
-        ObjectKind::session, ask.substr(space + 1, slash - space - 1), ask.substr(slash + 1));
+  CauseOf cause_of(const ObjectRef& ask) const {
+    CauseOf cause{.ask = ask};
+    const CachedObject* const seen = cache_.own(ObjectKind::session, ask.namespace_name, ask.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
@@ -672,9 +663,9 @@ class SessionKeeper::PlanBuilder {
   const VersionCache& cache_;
   Time now_;
   PlanJobs& jobs_;
-  std::map<std::string, std::vector<const PlanAction*>> victims_;  ///< By ask.
-  std::map<std::string, BrakeAnswer> blocked_;                     ///< By ask: why.
-  std::map<std::string, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
+  std::map<ObjectRef, std::vector<const PlanAction*>> victims_;  ///< By ask.
+  std::map<ObjectRef, BrakeAnswer> blocked_;                     ///< By ask: why.
+  std::map<ObjectRef, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
 };
 
 void SessionKeeper::add_jobs(const Plan& plan, const VersionCache& cache,

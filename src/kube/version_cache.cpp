@@ -25,18 +25,18 @@ NodeState state_of(const Node& node) {
 
 }  // namespace
 
-bool has_our_nomination(const ServerObject& pod) {
+bool has_our_nomination(const ObjectState& pod) {
   const SeenCondition* const ours = pod.condition(nominated_condition);
   return !pod.nominated_node.empty() && ours != nullptr && ours->status == "True" &&
          noted_node(ours->message) == pod.nominated_node;
 }
 
-bool has_our_reservation(const ServerObject& pod) {
+bool has_our_reservation(const ObjectState& pod) {
   const SeenCondition* const ours = pod.condition(reserved_condition);
   return pod.node.empty() && ours != nullptr && ours->status == "True";
 }
 
-void VersionCache::take(const std::vector<Change>& changes, std::vector<ServerObject> objects_seen,
+void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectState> objects_seen,
                         std::uint64_t answers) {
   for (const Change& change : changes) {
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
@@ -64,7 +64,7 @@ void VersionCache::take(const std::vector<Change>& changes, std::vector<ServerOb
     }
     if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
-  for (ServerObject& seen_object : objects_seen) {
+  for (ObjectState& seen_object : objects_seen) {
     std::string key = cache_key(seen_object.namespace_name, seen_object.name);
     if (seen_object.kind == ObjectKind::persistent_volume_claim) {
       claims_[key].object = std::move(seen_object);
@@ -193,7 +193,9 @@ std::vector<const CachedObject*> VersionCache::promised() const {
   return found;
 }
 
-const CachedObject* VersionCache::promised(std::string_view key) const {
+const CachedObject* VersionCache::promised(std::string_view namespace_name,
+                                           std::string_view name) const {
+  const std::string key = cache_key(namespace_name, name);
   return promised_.contains(key) ? &pods_.find(key)->second : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// VersionCache: the objects as the loop was last shown them, for whoever writes its plans.
+// VersionCache: the objects as the loop was last shown them, for the writes of its plans.
 //
 // A plan is guarded by the versions that it was decided on. Our own patches move these: each answer
 // has a number, and a seen_object that was taken before the answer to our patch is as good as the
@@ -13,19 +13,19 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/server_object.hpp"
+#include "codec/object_state.hpp"
 #include "model/objects.hpp"
 
 namespace makeway::kube {
 
 struct CachedObject {
-  ServerObject object;
+  ObjectState object;
   std::uint64_t answers = 0;  ///< Of our patches, when it was taken.
 };
 
 /// A PersistentVolumeClaim as a bind must know it.
 struct CachedClaim {
-  ServerObject object;
+  ObjectState object;
   bool bound = false;
   std::string volume;         ///< Of a bound one.
   std::string selected_node;  ///< Where its volume is being made; empty: nowhere yet.
@@ -36,7 +36,7 @@ enum class NodeState : std::uint8_t { alive, out_of_service, gone };
 class VersionCache {
  public:
   /// `answers`: how many of our patches were answered until now.
-  void take(const std::vector<Change>& changes, std::vector<ServerObject> objects_seen,
+  void take(const std::vector<Change>& changes, std::vector<ObjectState> objects_seen,
             std::uint64_t answers);
 
   /// Null: nothing is known of it.
@@ -64,8 +64,8 @@ class VersionCache {
   }
   /// Pods with a nomination or a reservation of ours, by namespace and name.
   std::vector<const CachedObject*> promised() const;
-  /// The one of these that is called "namespace/name"; null: it is none of them.
-  const CachedObject* promised(std::string_view key) const;
+  /// The one of these that has this name; null: it is none of them.
+  const CachedObject* promised(std::string_view namespace_name, std::string_view name) const;
   /// How many pods with a nomination of ours are not bound.
   std::size_t awaiting() const { return awaiting_.size(); }
   std::size_t size() const { return pods_.size() + groups_.size(); }
@@ -91,8 +91,8 @@ class VersionCache {
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.
-bool has_our_nomination(const ServerObject& pod);
+bool has_our_nomination(const ObjectState& pod);
 /// Whether the pod waits with our condition that a node is reserved for it.
-bool has_our_reservation(const ServerObject& pod);
+bool has_our_reservation(const ObjectState& pod);
 
 }  // namespace makeway::kube

@@ -35,7 +35,7 @@ constexpr Resource names_of_daemon_sets = {.plural = "daemonsets",
                                            .is_metadata_only = true};
 
 /// The kubelet itself would not take it (SPEC section 8).
-bool is_refusal(const ServerObject& pod) {
+bool is_refusal(const ObjectState& pod) {
   return pod.phase == "Failed" &&
          (pod.reason.starts_with("OutOf") || pod.reason == "UnexpectedAdmissionError");
 }
@@ -78,12 +78,12 @@ std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
         },
         change);
   }
-  if (use_ != FeedUse::to_look) add_server_objects(served, padded_text, objects);
+  if (use_ != FeedUse::to_look) add_object_states(served, padded_text, objects);
   return objects;
 }
 
-void WatchedObjects::add_server_objects(const ServedResource& served, std::string_view padded_text,
-                                        std::map<Name, Decoded>& objects) const {
+void WatchedObjects::add_object_states(const ServedResource& served, std::string_view padded_text,
+                                       std::map<Name, Decoded>& objects) const {
   const KindRow* const row = row_named(served.resource->kind);
   const bool is_pod = row != nullptr && row->kind == ObjectKind::pod;
   const bool is_written =
@@ -91,7 +91,7 @@ void WatchedObjects::add_server_objects(const ServedResource& served, std::strin
                                     row->kind == ObjectKind::persistent_volume_claim));
   if (!is_written || (use_ == FeedUse::to_compare && !is_pod)) return;
   const KeepConditions keep = is_own(*row) ? KeepConditions::all : KeepConditions::of_schedulers;
-  for (ServerObject& seen_object : read_server_objects(padded_text, keep)) {
+  for (ObjectState& seen_object : read_object_states(padded_text, keep)) {
     const auto found = objects.find({seen_object.namespace_name, seen_object.name});
     if (found == objects.end()) {
       if (is_pod) tell_refusal(seen_object);
@@ -118,7 +118,7 @@ void WatchedObjects::add_server_objects(const ServedResource& served, std::strin
 }
 
 /// Of a pod that was known until now; others are old stories.
-void WatchedObjects::tell_refusal(const ServerObject& finished) const {
+void WatchedObjects::tell_refusal(const ObjectState& finished) const {
   if (!tell_.refusal || !is_refusal(finished) || finished.node.empty()) return;
   const auto pods = known_.find(pods_that_may_have_failed.plural);
   if (pods == known_.end()) return;
@@ -133,7 +133,7 @@ void WatchedObjects::tell_refusal(const ServerObject& finished) const {
 void WatchedObjects::listed_daemon_sets(const ServedResource& served, const ObjectPages& pages) {
   Uids all;
   for (const PaddedText& page : pages.pages) {
-    for (const ServerObject& seen_object : read_server_objects(page.view())) {
+    for (const ObjectState& seen_object : read_object_states(page.view())) {
       all[{seen_object.namespace_name, seen_object.name}] = seen_object.uid;
     }
   }

@@ -12,7 +12,7 @@ namespace {
 
 struct Given {
   Change change;
-  std::optional<ServerObject> seen_object;
+  std::optional<ObjectState> seen_object;
 };
 
 /// What the watch of pods tells whoever schedules by it.
@@ -43,7 +43,7 @@ class FinishedPods : public testing::Test {
   }
 
   std::vector<Given> given;
-  WatchedObjects watched{[this](Change change, std::optional<ServerObject> seen_object) {
+  WatchedObjects watched{[this](Change change, std::optional<ObjectState> seen_object) {
                            given.push_back({std::move(change), std::move(seen_object)});
                          },
                          {},

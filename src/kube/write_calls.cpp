@@ -58,22 +58,22 @@ std::string query_of(const WriteOptions& options) {
                      percent_encoded(options.manager));
 }
 
-std::string group_path(const WriteOptions& options, const ServerObject& group) {
+std::string group_path(const WriteOptions& options, const ObjectState& group) {
   return fmt::format("/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups/{}", options.group_version,
                      percent_encoded(group.namespace_name), percent_encoded(group.name));
 }
 
 std::string_view status_word(bool value) { return value ? "True" : "False"; }
 
-/// The old time if the status stays, else the wished one or now.
-std::string changed_at(const ConditionUpdate& update, const ServerObject& object, Time now) {
+/// The old time if the status stays, else the given one or now.
+std::string changed_at(const ConditionUpdate& update, const ObjectState& object, Time now) {
   if (update.since) return second_text(*update.since);
   const SeenCondition* const seen = object.condition(update.type);
   const bool stays = seen != nullptr && seen->status == status_word(update.value);
   return stays && !seen->changed.empty() ? seen->changed : second_text(now);
 }
 
-void write_condition(JsonWriter& writer, const ConditionUpdate& update, const ServerObject& object,
+void write_condition(JsonWriter& writer, const ConditionUpdate& update, const ObjectState& object,
                      Time now) {
   writer.begin_object();
   writer.string_field("type", update.type);
@@ -85,7 +85,7 @@ void write_condition(JsonWriter& writer, const ConditionUpdate& update, const Se
   writer.end_object();
 }
 
-std::string patch_body(const ServerObject& object, const StatusPatch& patch, Time now) {
+std::string patch_body(const ObjectState& object, const StatusPatch& patch, Time now) {
   return document([&](JsonWriter& writer) {
     object_field(writer, "metadata", [&] {
       writer.string_field("uid", object.uid);
@@ -115,7 +115,7 @@ std::string patch_body(const ServerObject& object, const StatusPatch& patch, Tim
   });
 }
 
-void guard(JsonWriter& writer, const ServerObject& object, bool with_version) {
+void guard(JsonWriter& writer, const ObjectState& object, bool with_version) {
   object_field(writer, "preconditions", [&] {
     writer.string_field("uid", object.uid);
     if (with_version) writer.string_field("resourceVersion", object.version);
@@ -209,18 +209,19 @@ StatusPatch ended_reservation(std::string_view plan) {
 }
 
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
-  if (cause.kind == "Queue") {
-    const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();
+  if (cause.ask.kind == RefKind::queue) {
+    const std::string name =
+        names_causes ? fmt::format(" {}", name_text(cause.ask)) : std::string();
     return fmt::format("makeway: preempting so that queues get what they deserve: queue{}, uid {}",
                        name, cause.uid);
   }
   if (!cause.own_gang.empty()) return fmt::format("makeway: {}", cause.own_gang);
-  std::string kind = cause.kind;
+  std::string kind(choice_name(cause.ask.kind));
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
   });
   std::string text = fmt::format("makeway: preempting to accommodate a higher priority {}", kind);
-  if (names_causes) text += fmt::format(" {}", cause.name);
+  if (names_causes) text += fmt::format(" {}", name_text(cause.ask));
   if (!cause.uid.empty()) text += fmt::format(", uid {}", cause.uid);
   return text;
 }
@@ -231,9 +232,10 @@ StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool name
                               .value = true,
                               .reason = "PreemptionByScheduler",
                               .message = eviction_message(cause, names_causes)});
-  const std::string who = names_causes ? fmt::format("{} {}", cause.kind, cause.name)
-                                       : fmt::format("{} {}", cause.kind, cause.uid);
-  patch.annotations = {{std::string(names::evicted_for), who},
+  const std::string by = names_causes
+                             ? ref_text(cause.ask)
+                             : fmt::format("{} {}", choice_name(cause.ask.kind), cause.uid);
+  patch.annotations = {{std::string(names::evicted_for), by},
                        {std::string(names::plan), std::string(plan)}};
   return patch;
 }
@@ -253,13 +255,13 @@ StatusPatch joined(StatusPatch first, const StatusPatch& second) {
   return first;
 }
 
-bool changes(const StatusPatch& patch, const ServerObject& object) {
+bool changes(const StatusPatch& patch, const ObjectState& object) {
   if (patch.nominated_node && *patch.nominated_node != object.nominated_node) return true;
   if (!patch.phase.empty() && patch.phase != object.phase) return true;
   return std::ranges::any_of(patch.conditions, [&](const ConditionUpdate& update) {
     const SeenCondition* const seen = object.condition(update.type);
     if (seen == nullptr) return true;
-    // Which plan it was is told by the first one; that another says the same is no news.
+    // The first one names the plan; that another plan says the same changes nothing.
     const bool is_note = update.type == nominated_condition || update.type == reserved_condition;
     const bool same_message = is_note ? noted_node(update.message) == noted_node(seen->message)
                                       : update.message == seen->message;
@@ -271,7 +273,7 @@ bool changes(const StatusPatch& patch, const ServerObject& object) {
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-WriteCall bind_call(const WriteOptions& options, const ServerObject& pod, std::string_view node,
+WriteCall bind_call(const WriteOptions& options, const ObjectState& pod, std::string_view node,
                     std::string_view plan) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -296,7 +298,7 @@ WriteCall bind_call(const WriteOptions& options, const ServerObject& pod, std::s
           .read_path = path};
 }
 
-WriteCall patch_pod_call(const WriteOptions& options, const ServerObject& pod,
+WriteCall patch_pod_call(const WriteOptions& options, const ObjectState& pod,
                          const StatusPatch& patch, Time now) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   return {.kind = WriteKind::patch_pod,
@@ -305,7 +307,7 @@ WriteCall patch_pod_call(const WriteOptions& options, const ServerObject& pod,
           .read_path = path};
 }
 
-WriteCall patch_group_call(const WriteOptions& options, const ServerObject& group,
+WriteCall patch_group_call(const WriteOptions& options, const ObjectState& group,
                            const StatusPatch& patch, Time now) {
   const std::string path = group_path(options, group);
   return {.kind = WriteKind::patch_group,
@@ -314,7 +316,7 @@ WriteCall patch_group_call(const WriteOptions& options, const ServerObject& grou
           .read_path = path};
 }
 
-WriteCall select_node_call(const WriteOptions& options, const ServerObject& claim,
+WriteCall select_node_call(const WriteOptions& options, const ObjectState& claim,
                            std::string_view node) {
   const std::string path =
       fmt::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}",
@@ -379,7 +381,7 @@ ConditionUpdate session_word(bool has_places, std::string reason, std::string_vi
 
 namespace {
 
-void write_own_conditions(JsonWriter& writer, const ServerObject& object, const StatusPatch& patch,
+void write_own_conditions(JsonWriter& writer, const ObjectState& object, const StatusPatch& patch,
                           Time now) {
   writer.key("conditions");
   writer.begin_array();
@@ -404,7 +406,7 @@ void write_own_conditions(JsonWriter& writer, const ServerObject& object, const 
 
 }  // namespace
 
-std::string own_status(const ServerObject& object, const std::string& status,
+std::string own_status(const ObjectState& object, const std::string& status,
                        const StatusPatch& patch, Time now) {
   if (patch.conditions.empty()) return status;
   std::string said = document([&](JsonWriter& writer) {
@@ -416,7 +418,7 @@ std::string own_status(const ServerObject& object, const std::string& status,
   return fmt::format("{},{}", status.substr(0, status.size() - 1), said.substr(1));
 }
 
-WriteCall patch_own_call(const WriteOptions& options, const ServerObject& object,
+WriteCall patch_own_call(const WriteOptions& options, const ObjectState& object,
                          std::string_view status) {
   const std::string path = own_path(object.kind, object.namespace_name, object.name);
   const std::string metadata = document([&](JsonWriter& writer) {
@@ -431,12 +433,12 @@ WriteCall patch_own_call(const WriteOptions& options, const ServerObject& object
           .own_resource = fmt::format("{}/status", own_plural(object.kind))};
 }
 
-WriteCall read_scale_call(const ServerObject& deployment) {
+WriteCall read_scale_call(const ObjectState& deployment) {
   std::string path = scale_path(deployment.namespace_name, deployment.name);
   return {.kind = WriteKind::read_scale, .path = path, .write = {}, .read_path = path};
 }
 
-WriteCall scale_call(const WriteOptions& options, const ServerObject& deployment,
+WriteCall scale_call(const WriteOptions& options, const ObjectState& deployment,
                      std::int64_t replicas) {
   const std::string path = scale_path(deployment.namespace_name, deployment.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -452,7 +454,7 @@ WriteCall scale_call(const WriteOptions& options, const ServerObject& deployment
           .read_path = path};
 }
 
-WriteCall delete_call(const WriteOptions& options, const ServerObject& pod,
+WriteCall delete_call(const WriteOptions& options, const ObjectState& pod,
                       std::optional<std::int64_t> grace_seconds) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -467,7 +469,7 @@ WriteCall delete_call(const WriteOptions& options, const ServerObject& pod,
           .read_path = path};
 }
 
-WriteCall create_pod_call(const WriteOptions& options, const ServerObject& pod, std::string body) {
+WriteCall create_pod_call(const WriteOptions& options, const ObjectState& pod, std::string body) {
   return {.kind = WriteKind::create_pod,
           .path = fmt::format("/api/v1/namespaces/{}/pods{}", percent_encoded(pod.namespace_name),
                               query_of(options)),
@@ -475,7 +477,7 @@ WriteCall create_pod_call(const WriteOptions& options, const ServerObject& pod, 
           .read_path = pod_path(pod.namespace_name, pod.name)};
 }
 
-WriteCall eviction_call(const WriteOptions& options, const ServerObject& pod) {
+WriteCall eviction_call(const WriteOptions& options, const ObjectState& pod) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "policy/v1");
@@ -496,7 +498,7 @@ WriteCall event_call(const WriteOptions& options, const EventRequest& event, Tim
                      std::uint64_t stamp) {
   constexpr std::size_t note_bytes_max = 1'024;
   constexpr std::size_t name_bytes_max = 230;
-  const ServerObject& about = event.regarding;
+  const ObjectState& about = event.regarding;
   const std::string version = event.regarding_kind == "Pod" ? std::string("v1")
                               : event.regarding_kind == "Session"
                                   ? std::string(own_api_version)

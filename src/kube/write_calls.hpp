@@ -5,7 +5,7 @@
 // binds, evictions and claims uid and version, everything else the uid.
 //
 // Our memory is in conditions of types makeway.dev/*; annotations are for people. A message names
-// the kind and the uid of whoever it is for; its name only if `names_causes`, since it may belong
+// the kind and the uid of the ask it is for; its name only if `names_causes`, since it may belong
 // to another tenant.
 #pragma once
 
@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/server_object.hpp"
+#include "codec/object_state.hpp"
+#include "control/object_ref.hpp"
 #include "control/own_findings.hpp"
 #include "kube/http_client.hpp"
 #include "model/plan_queue.hpp"
@@ -51,7 +52,7 @@ enum class WriteKind : std::uint8_t {
 };
 
 struct WriteOptions {
-  std::string manager = "makeway";           ///< fieldManager, and who reports events.
+  std::string manager = "makeway";           ///< fieldManager, and the reporter of events.
   std::string instance = "makeway-unknown";  ///< With the host's name.
   Duration timeout{5'000};
   bool names_causes = false;
@@ -83,16 +84,15 @@ struct StatusPatch {
   std::vector<std::pair<std::string, std::string>> annotations;
 };
 
-/// For whom somebody leaves.
+/// The ask that a victim makes room for.
 struct CauseOf {
-  std::string kind;      ///< "Pod", "PodGroup", "Queue"
-  std::string name;      ///< "default/urgent"
+  ObjectRef ask;
   std::string uid;       ///< Empty: it is not known.
-  std::string own_gang;  ///< What became of its own gang, if it leaves because of that.
+  std::string own_gang;  ///< Why its own gang leaves, if that is the cause.
 };
 
 struct EventRequest {
-  ServerObject regarding;
+  ObjectState regarding;
   std::string regarding_kind = "Pod";
   bool is_warning = false;
   std::string reason;  ///< "Scheduled"
@@ -121,35 +121,35 @@ StatusPatch acceptance(const OwnFinding* finding);
 ConditionUpdate session_word(bool has_places, std::string reason, std::string_view message);
 /// A status (JSON; empty: none) with what the patch says. Conditions of other types that the object
 /// has stay: a merge patch replaces lists.
-std::string own_status(const ServerObject& object, const std::string& status,
+std::string own_status(const ObjectState& object, const std::string& status,
                        const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
-bool changes(const StatusPatch& patch, const ServerObject& object);
+bool changes(const StatusPatch& patch, const ObjectState& object);
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-WriteCall bind_call(const WriteOptions& options, const ServerObject& pod, std::string_view node,
+WriteCall bind_call(const WriteOptions& options, const ObjectState& pod, std::string_view node,
                     std::string_view plan);
-WriteCall patch_pod_call(const WriteOptions& options, const ServerObject& pod,
+WriteCall patch_pod_call(const WriteOptions& options, const ObjectState& pod,
                          const StatusPatch& patch, Time now);
-WriteCall patch_group_call(const WriteOptions& options, const ServerObject& group,
+WriteCall patch_group_call(const WriteOptions& options, const ObjectState& group,
                            const StatusPatch& patch, Time now);
-WriteCall select_node_call(const WriteOptions& options, const ServerObject& claim,
+WriteCall select_node_call(const WriteOptions& options, const ObjectState& claim,
                            std::string_view node);
 /// Of a kind of ours, guarded by uid and version; `status` is a JSON object, merged into what is
 /// there.
-WriteCall patch_own_call(const WriteOptions& options, const ServerObject& object,
+WriteCall patch_own_call(const WriteOptions& options, const ObjectState& object,
                          std::string_view status);
-WriteCall read_scale_call(const ServerObject& deployment);
+WriteCall read_scale_call(const ObjectState& deployment);
 /// Guarded by uid and version.
-WriteCall scale_call(const WriteOptions& options, const ServerObject& deployment,
+WriteCall scale_call(const WriteOptions& options, const ObjectState& deployment,
                      std::int64_t replicas);
 /// None: the pod's own grace.
-WriteCall delete_call(const WriteOptions& options, const ServerObject& pod,
+WriteCall delete_call(const WriteOptions& options, const ObjectState& pod,
                       std::optional<std::int64_t> grace_seconds);
 /// `body` is the whole pod; what is read where the name is taken is the pod of that name.
-WriteCall create_pod_call(const WriteOptions& options, const ServerObject& pod, std::string body);
-WriteCall eviction_call(const WriteOptions& options, const ServerObject& pod);
+WriteCall create_pod_call(const WriteOptions& options, const ObjectState& pod, std::string body);
+WriteCall eviction_call(const WriteOptions& options, const ObjectState& pod);
 /// The stamp tells events of one object apart.
 WriteCall event_call(const WriteOptions& options, const EventRequest& event, Time now,
                      std::uint64_t stamp);

@@ -13,7 +13,7 @@ constexpr std::string_view call_query = "?timeout=5s&fieldManager=makeway";
 constexpr std::string_view pod_at = "/api/v1/namespaces/a/pods/p";
 constexpr std::string_view merge_patch = "application/strategic-merge-patch+json";
 
-ServerObject call_pod() {
+ObjectState call_pod() {
   return {.namespace_name = "a", .name = "p", .uid = "U", .version = "123", .generation = 1};
 }
 
@@ -32,8 +32,8 @@ std::string call_at(std::string_view part) {
 
 std::vector<CallCase> pod_cases() {
   const WriteOptions options{.manager = "makeway", .instance = "makeway-host1"};
-  const CauseOf cause{.kind = "Pod", .name = "b/urgent", .uid = "X"};
-  ServerObject seen = call_pod();
+  const CauseOf cause{.ask = pod_ref("b", "urgent"), .uid = "X"};
+  ObjectState seen = call_pod();
   seen.conditions = {{"PodScheduled", "False", "Other", "old", "2025-12-31T00:00:00Z"}};
   return {
       {"bind", bind_call(options, call_pod(), "n1", "0123"), "POST", call_at("/binding"),
@@ -80,7 +80,7 @@ std::vector<CallCase> pod_cases() {
 
 std::vector<CallCase> other_cases() {
   const WriteOptions options{.manager = "makeway", .instance = "makeway-host1"};
-  ServerObject group = call_pod();
+  ObjectState group = call_pod();
   group.kind = ObjectKind::pod_group;
   group.name = "g";
   group.generation = 0;
@@ -135,7 +135,7 @@ TEST(WriteCalls, AreThese) {
 }
 
 TEST(WriteCalls, NameTheAskOnlyWhenTold) {
-  const CauseOf cause{.kind = "PodGroup", .name = "b/gang", .uid = "X"};
+  const CauseOf cause{.ask = *parse_ref("PodGroup b/gang"), .uid = "X"};
   EXPECT_EQ(eviction_message(cause, false),
             "makeway: preempting to accommodate a higher priority podgroup, uid X");
   EXPECT_EQ(eviction_message(cause, true),
@@ -144,7 +144,7 @@ TEST(WriteCalls, NameTheAskOnlyWhenTold) {
 }
 
 TEST(WriteCalls, EscapeWhatObjectsAreCalled) {
-  ServerObject odd = call_pod();
+  ObjectState odd = call_pod();
   odd.name = "../x?y";
   EXPECT_EQ(delete_call({}, odd, std::nullopt).path,
             "/api/v1/namespaces/a/pods/..%2Fx%3Fy" + std::string(call_query));
@@ -166,7 +166,7 @@ TEST(WriteCalls, TheNoteOfAnEventIsCutBetweenCharacters) {
 }
 
 TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
-  ServerObject seen = call_pod();
+  ObjectState seen = call_pod();
   const StatusPatch patch = nomination("n1", "0123", "no room");
   EXPECT_TRUE(changes(patch, seen));
   seen.nominated_node = "n1";
@@ -184,7 +184,7 @@ TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
 }
 
 TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
-  ServerObject queue;
+  ObjectState queue;
   queue.kind = ObjectKind::queue;
   queue.name = "team";
   queue.uid = "q";
@@ -217,7 +217,7 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
 }
 
 TEST(WriteCalls, WhyASessionWaitsIsAConditionBesideTheOthers) {
-  ServerObject session;
+  ObjectState session;
   session.kind = ObjectKind::session;
   session.conditions = {{"makeway.dev/Accepted", "True", "Doubtful", "hm", "", 0}};
   StatusPatch patch;

@@ -7,7 +7,7 @@
 namespace makeway::kube {
 namespace {
 
-ServerObject job_object(const std::string& name, std::string node = {}) {
+ObjectState job_object(const std::string& name, std::string node = {}) {
   return {.namespace_name = "a",
           .name = name,
           .uid = "uid-" + name,
@@ -50,7 +50,7 @@ Plan two_victims_plan() {
 
 class WriteJobsTest : public testing::Test {
  protected:
-  void see(ServerObject object) { cache.take({}, {std::move(object)}, 0); }
+  void see(ObjectState object) { cache.take({}, {std::move(object)}, 0); }
   PlanJobs jobs(const Plan& plan) const { return jobs_of(plan, cache, rules); }
   static const WriteJob* find(const PlanJobs& made, std::string_view object) {
     const auto found = std::ranges::find(made.jobs, object, &WriteJob::object);
@@ -68,7 +68,7 @@ TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
   const PlanJobs made = jobs(two_victims_plan());
   EXPECT_TRUE(made.refused.empty());
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Pod a/urgent");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod a/urgent");
   ASSERT_EQ(made.jobs[0].steps.size(), 1U);
   // Nomination and the word for autoscalers are one patch, and no second one follows.
   EXPECT_EQ(made.jobs[0].steps[0].patch.conditions.size(), 2U);
@@ -119,12 +119,12 @@ TEST_F(WriteJobsTest, StrictBudgetsUseTheEvictionApi) {
 }
 
 TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
-  ServerObject urgent = job_object("urgent");
+  ObjectState urgent = job_object("urgent");
   urgent.nominated_node = "n1";
   urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "waits for room", ""},
                        {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
   see(urgent);
-  ServerObject leaving = job_object("low-1", "n1");
+  ObjectState leaving = job_object("low-1", "n1");
   leaving.leaving = true;
   see(leaving);
   see(job_object("low-2", "n1"));
@@ -137,7 +137,7 @@ TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
 }
 
 TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
-  ServerObject urgent = job_object("urgent");
+  ObjectState urgent = job_object("urgent");
   urgent.nominated_node = "n1";
   urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "older word", ""},
                        {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
@@ -152,14 +152,14 @@ TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
 
 TEST_F(WriteJobsTest, AVictimOfTheSameNameIsAnotherPod) {
   see(job_object("urgent"));
-  ServerObject other = job_object("low-1", "n1");
+  ObjectState other = job_object("low-1", "n1");
   other.uid = "another";
   see(other);
   see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   ASSERT_EQ(made.refused.size(), 1U);
-  EXPECT_EQ(made.refused[0].object, "Pod a/low-1");
-  EXPECT_EQ(made.refused[0].ask, "Pod a/urgent");
+  EXPECT_EQ(ref_text(made.refused[0].object), "Pod a/low-1");
+  EXPECT_EQ(made.refused[0].ask, parse_ref("Pod a/urgent"));
   EXPECT_EQ(made.refused[0].reason, "it is gone");
 }
 
@@ -218,7 +218,7 @@ TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
 
 TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
   for (const std::string name : {"ours", "theirs"}) {
-    ServerObject pod = job_object(name);
+    ObjectState pod = job_object(name);
     pod.nominated_node = "n1";
     if (name == "ours") {
       pod.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
@@ -230,12 +230,12 @@ TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
                pod_ask("theirs", Outcome::infeasible, "")};
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod a/ours");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod a/ours");
   EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "");
 }
 
 TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
-  ServerObject member = job_object("m");
+  ObjectState member = job_object("m");
   member.group = "g";
   member.nominated_node = "n1";
   member.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
@@ -256,7 +256,7 @@ TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
 TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
   see(job_object("m-0"));
   see(job_object("m-1"));
-  ServerObject group = job_object("g");
+  ObjectState group = job_object("g");
   group.kind = ObjectKind::pod_group;
   see(group);
   Plan plan{.id = "0123"};
@@ -270,7 +270,7 @@ TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 3U);
   EXPECT_EQ(made.jobs[0].event->note, "Successfully assigned a/m-0 to n1");
-  EXPECT_EQ(made.jobs[2].object, "PodGroup a/g");
+  EXPECT_EQ(ref_text(made.jobs[2].object), "PodGroup a/g");
   EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
   // It never becomes unscheduled again.
   group.conditions = {{"PodGroupInitiallyScheduled", "True", "Scheduled", "", ""}};
@@ -305,7 +305,7 @@ TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
 }
 
 TEST_F(WriteJobsTest, AReservationThatEndsIsTakenBack) {
-  ServerObject pinned = job_object("pinned");
+  ObjectState pinned = job_object("pinned");
   pinned.conditions = {{"makeway.dev/Reserved", "True", "Reserved", "node n1, plan 0001", ""}};
   see(pinned);
   Plan plan{.id = "0123"};
@@ -399,7 +399,7 @@ TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
   EXPECT_TRUE(made.jobs.empty());
   ASSERT_EQ(made.refused.size(), 1U);
   EXPECT_EQ(made.refused[0].reason, "victims of replicas are not evicted yet");
-  EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
+  EXPECT_EQ(made.refused[0].ask, ref_of(plan.asks[0]));
 }
 
 // SPEC section 8, provision a volume: never a bind before the volume is there.
@@ -418,7 +418,7 @@ class VolumeJobsTest : public WriteJobsTest {
                                        .volume = bound ? "pv-1" : "",
                                        .selected_node = std::move(node),
                                        .bound = bound};
-    ServerObject seen_object = job_object("data");
+    ObjectState seen_object = job_object("data");
     seen_object.kind = ObjectKind::persistent_volume_claim;
     cache.take({object}, {seen_object}, 0);
   }
@@ -430,7 +430,7 @@ TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 3U);
   EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "n1");
-  EXPECT_EQ(made.jobs[1].object, "PersistentVolumeClaim a/data");
+  EXPECT_EQ(ref_text(made.jobs[1].object), "PersistentVolumeClaim a/data");
   EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::select_node);
   EXPECT_EQ(made.jobs[1].steps[0].node, "n1");
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
@@ -476,7 +476,7 @@ TEST_F(VolumeJobsTest, AClaimThatNobodyKnowsOrThatIsMadeElsewhereForbidsTheBind)
 
 TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
   claim(false, "n1");
-  ServerObject waits = job_object("db");
+  ObjectState waits = job_object("db");
   waits.nominated_node = "n1";
   waits.conditions = {
       {"PodScheduled", "False", "Unschedulable", "it waits until a volume for data is made on n1",
@@ -520,8 +520,8 @@ TEST_F(WriteJobsTest, TheCacheForgetsRemovedObjects) {
 
 // ---- Queues -------------------------------------------------------------------------------------
 
-ServerObject queue_object(const std::string& name) {
-  ServerObject seen_object;
+ObjectState queue_object(const std::string& name) {
+  ObjectState seen_object;
   seen_object.kind = ObjectKind::queue;
   seen_object.name = name;
   seen_object.uid = "uid-" + name;
@@ -561,7 +561,7 @@ TEST_F(QueueJobsTest, EvictionsForAQueueNeedAllStatuses) {
   const PlanJobs made = jobs(queue_plan());
   EXPECT_TRUE(made.refused.empty());
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Queue gets");
   EXPECT_FALSE(made.jobs[0].can_wait);
   EXPECT_EQ(made.jobs[0].steps[0].status, R"({"deserved":{"cpu":"1"},"allocated":{"cpu":"1500m"},)"
                                           R"("used":{"cpu":"2"},"preempting":{"cpu":"0"}})");
@@ -580,12 +580,12 @@ TEST_F(QueueJobsTest, NobodyLeavesForAQueueWithoutItsStatus) {
   see(job_object("low-1", "n1"));
   const PlanJobs made = jobs(queue_plan());
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Queue gets");
   ASSERT_EQ(made.refused.size(), 2U);
-  EXPECT_EQ(made.refused[0].object, "Queue gives");
+  EXPECT_EQ(ref_text(made.refused[0].object), "Queue gives");
   EXPECT_EQ(made.refused[0].reason, "it is gone");
-  EXPECT_EQ(made.refused[1].object, "Pod a/low-1");
-  EXPECT_EQ(made.refused[1].ask, "Queue gets");
+  EXPECT_EQ(ref_text(made.refused[1].object), "Pod a/low-1");
+  EXPECT_EQ(made.refused[1].ask, parse_ref("Queue gets"));
 }
 
 TEST_F(QueueJobsTest, AStatusThatNothingReliesOnCanWait) {

@@ -39,7 +39,7 @@ void write_preemption(DocumentWriter& writer, const SeenPreemption& seen) {
   writer.begin_array();
   for (const ReportedVictim& victim : seen.victims) {
     writer.begin_object();
-    writer.string_field("who", victim.who);
+    writer.string_field("who", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);

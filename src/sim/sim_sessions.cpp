@@ -292,9 +292,12 @@ void SimSessions::refuse(const Entry& entry, const std::string& plan, std::strin
   for (const Kernel& kernel : session.kernels) {
     by_fault = by_fault || ground_.faults.touched(kernel.node);
   }
-  ground_.refuse(
-      {.plan = plan, .object = "Session " + name, .reason = std::move(reason), .ask = {}},
-      by_fault);
+  ground_.refuse({.plan = plan,
+                  .object = {.kind = RefKind::session,
+                             .namespace_name = session.namespace_name,
+                             .name = session.name},
+                  .reason = std::move(reason)},
+                 by_fault);
 }
 
 void SimSessions::carry_out(const PlanAction& action, const Plan& plan) {
@@ -372,7 +375,7 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
     return;
   }
   const PlanSessionVictim* const victim = find_session_victim(plan, action);
-  if (victim == nullptr) return refuse(entry, plan.id, "nobody said what becomes of it");
+  if (victim == nullptr) return refuse(entry, plan.id, "the plan does not say what becomes of it");
   ++ground_.metrics.victims;
   ++ground_.metrics.session_victims;
   const bool saved = victim->fate == SessionFate::suspends;

@@ -27,7 +27,7 @@ std::int64_t amount_in(RequestRow row, ResourceIndex resource) {
 
 ScenePreemption scene_preemption(const ReportedPreemption& told, const ReportedVictim& victim) {
   ScenePreemption scene{.when = told.when,
-                        .victim = victim.who,
+                        .victim = victim.name,
                         .priority = victim.priority,
                         .node = victim.node,
                         .ask = told.ask,
