@@ -106,7 +106,7 @@ class WireWorld {
  public:
   explicit WireWorld(const WireSize& size)
       : size_(size),
-        objects_([this](Change change, std::optional<ObjectSight> sight) {
+        objects_([this](Change change, std::optional<ObjectState> sight) {
           mailbox_.put(std::move(change), std::move(sight));
         }),
         port_(mailbox_),

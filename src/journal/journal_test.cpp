@@ -68,9 +68,13 @@ class JournalTest : public testing::Test {
 
   /// One of each type of record.
   static std::vector<Receipt> sample_receipts() {
-    return {
-        {.plan = "p", .object = "Pod default/x", .reason = "it is gone"},
-        {.plan = "p", .object = "Deployment default/x", .reason = "it is not", .plane = "east"}};
+    return {{.plan = "p", .object = pod_ref("default", "x"), .reason = "it is gone"},
+            {.plan = "p",
+             .object = {.kind = RefKind::deployment,
+                        .namespace_name = "default",
+                        .name = "x",
+                        .plane = "east"},
+             .reason = "it is not"}};
   }
   void write_all_types(Journal& journal) {
     batch(journal, {Node{.name = "n1", .allocatable = {{"cpu", 1'000}}}, pod("a", "n1")});

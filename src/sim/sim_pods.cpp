@@ -277,9 +277,11 @@ void SimPods::refuse(const PlanAction& action, const std::string& plan, std::str
       ground_.faults.touched(name) ||
       ground_.faults.touched(place_name(action.plane, action.node)) ||
       ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name, action.plane);
-  ground_.refuse(
-      {.plan = plan, .object = "Pod " + name, .reason = std::move(reason), .ask = action.ask},
-      by_fault);
+  ground_.refuse({.plan = plan,
+                  .object = pod_ref(action.namespace_name, action.name, action.plane),
+                  .reason = std::move(reason),
+                  .ask = ask_of(action)},
+                 by_fault);
 }
 
 bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {

@@ -479,9 +479,11 @@ void SimReplicas::scale(Entry& entry, const PlanAction& action, const std::strin
   const std::string name = sim_name(action.namespace_name, action.name);
   if (plane == schedule.planes.end() || plane->committed != action.scale->committed_before) {
     return ground_.refuse({.plan = plan,
-                           .object = "ReplicaSchedule " + name,
+                           .object = {.kind = RefKind::replica_schedule,
+                                      .namespace_name = action.namespace_name,
+                                      .name = action.name},
                            .reason = "its commit is another one by now",
-                           .ask = action.ask},
+                           .ask = ask_of(action)},
                           ground_.faults.touched(name) ||
                               ground_.watch.holds_back(ObjectKind::replica_schedule,
                                                        schedule.namespace_name, schedule.name));

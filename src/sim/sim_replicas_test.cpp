@@ -101,7 +101,7 @@ TEST(SimReplicas, AStepFromAnotherCommitIsRefused) {
   world.submit(scale_plan(ActionType::scale_up, "a", 1, 2));
   const Batch batch = world.poll({});
   ASSERT_EQ(batch.receipts.size(), 1U);
-  EXPECT_EQ(batch.receipts[0].object, "ReplicaSchedule default/web");
+  EXPECT_EQ(ref_text(batch.receipts[0].object), "ReplicaSchedule default/web");
   EXPECT_EQ(world.finish().refused, 1);
 }
 

@@ -292,9 +292,12 @@ void SimSessions::refuse(const Entry& entry, const std::string& plan, std::strin
   for (const Kernel& kernel : session.kernels) {
     by_fault = by_fault || ground_.faults.touched(kernel.node);
   }
-  ground_.refuse(
-      {.plan = plan, .object = "Session " + name, .reason = std::move(reason), .ask = {}},
-      by_fault);
+  ground_.refuse({.plan = plan,
+                  .object = {.kind = RefKind::session,
+                             .namespace_name = session.namespace_name,
+                             .name = session.name},
+                  .reason = std::move(reason)},
+                 by_fault);
 }
 
 void SimSessions::carry_out(const PlanAction& action, const Plan& plan) {

@@ -248,18 +248,17 @@ void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
 
 void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string reason,
                       bool by_fault) {
-  std::string name = sim_name(action.namespace_name, action.name);
-  std::string_view kind = "Pod";
+  ObjectRef object = pod_ref(action.namespace_name, action.name);
   if (sessions_.knows(action)) {
-    kind = "Session";
-    name = name.substr(0, name.find('/', action.namespace_name.size() + 1));
+    object.kind = RefKind::session;
+    object.name = action.name.substr(0, action.name.find('/'));
   } else if (action.scale) {
-    kind = "ReplicaSchedule";
+    object.kind = RefKind::replica_schedule;
   }
   ground_.refuse({.plan = plan.id,
-                  .object = fmt::format("{} {}", kind, name),
+                  .object = std::move(object),
                   .reason = std::move(reason),
-                  .ask = action.ask},
+                  .ask = ask_of(action)},
                  by_fault);
 }
 

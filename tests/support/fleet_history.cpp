@@ -115,10 +115,11 @@ void FleetHistory::start(const LoopStart& /*start*/) {}
 void FleetHistory::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) log_change(change);
   for (const Receipt& receipt : batch.receipts) {
-    log(fmt::format("refused: {} for {}: {}", receipt.object, receipt.ask, receipt.reason));
+    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object),
+                    receipt.ask ? ref_text(*receipt.ask) : "", receipt.reason));
     for (const PlanAction& action : plan_.actions) {
-      const bool it = action.type == ActionType::scale_down && action.ask == receipt.ask &&
-                      receipt.object == "ReplicaSchedule " + deployment_text(action);
+      const bool it = action.type == ActionType::scale_down && ask_of(action) == receipt.ask &&
+                      ref_text(receipt.object) == "ReplicaSchedule " + deployment_text(action);
       if (!it) continue;
       lost_for_[action.ask] -= action.scale->committed_before - action.scale->committed_after;
       break;

@@ -156,7 +156,8 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
     for (const Change& change : batch.changes) cluster.apply(change);
     for (const Receipt& receipt : batch.receipts) {
       terminal.error.write(fmt::format("warning: {}: not carried out: {}\n",
-                                       printable(receipt.object), printable(receipt.reason)));
+                                       printable(ref_text(receipt.object)),
+                                       printable(receipt.reason)));
     }
     refused += batch.receipts.size();
   };

@@ -219,8 +219,8 @@ std::string evictions_text(const AskName& ask, const server::Board& board) {
                               : fmt::format("{}/{}", ask.namespace_name, ask.name);
   std::string text;
   for (const server::SeenPreemption& seen : board.preemptions()) {
-    for (const ToldVictim& victim : seen.victims) {
-      if (victim.who != who) continue;
+    for (const ReportedVictim& victim : seen.victims) {
+      if (victim.name != who) continue;
       text.insert(0, fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when),
                                  victim.node, seen.ask, victim.reason));
     }

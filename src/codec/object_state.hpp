@@ -1,4 +1,4 @@
-// ObjectSight: what a write must know of the object that it is about, and no decision reads.
+// ObjectState: what a write must know of the object that it is about, and no decision reads.
 //
 // The version for its guard, the generation that a condition was made for, and the conditions that
 // the scheduler itself writes, so that what is there already is not written again and keeps its
@@ -26,7 +26,7 @@ struct SeenCondition {
 };
 
 /// Of a Pod, a PodGroup, a PersistentVolumeClaim or an object of a kind of ours.
-struct ObjectSight {
+struct ObjectState {
   ObjectKind kind = ObjectKind::pod;
   std::string namespace_name;
   std::string name;
@@ -48,7 +48,7 @@ struct ObjectSight {
   /// Null: it has none of that type.
   const SeenCondition* condition(std::string_view type) const;
 
-  friend bool operator==(const ObjectSight&, const ObjectSight&) = default;
+  friend bool operator==(const ObjectState&, const ObjectState&) = default;
 };
 
 /// All of them where the whole list is written back: a custom resource has no merge by type.
@@ -56,8 +56,8 @@ enum class KeepConditions : std::uint8_t { of_schedulers, all };
 
 /// Of one object, or of all items of a list; its kind is for the caller to say. What cannot be read
 /// is left out: the decoder of the same text reports it.
-std::vector<ObjectSight> read_sights(std::string_view padded_text,
-                                     KeepConditions keep = KeepConditions::of_schedulers);
+std::vector<ObjectState> read_object_states(std::string_view padded_text,
+                                            KeepConditions keep = KeepConditions::of_schedulers);
 
 /// The node that the message of a condition of ours names: "node n1, plan 0123".
 std::string_view noted_node(std::string_view message);
