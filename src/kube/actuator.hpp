@@ -117,7 +117,7 @@ class Actuator final : public PlanCarrier {
   bool is_stated_ = true;    ///< Every condition of our kinds says so.
   LostCapacity lost_;
   SessionKeeper sessions_;
-  std::optional<EvictionBrakes> brakes_;  ///< From the first seen_object on.
+  std::optional<EvictionBrakes> brakes_;  ///< Set once the cluster was read.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 
   mutable std::mutex mutex_;

@@ -61,7 +61,7 @@ class LiveFeed {
   LiveFeed& operator=(const LiveFeed&) = delete;
   ~LiveFeed();
 
-  /// It is woken whenever seen_object is lost or comes back.
+  /// It is woken whenever a watch is lost or recovers.
   ChangeMailbox& mailbox() { return mailbox_; }
   bool sees_all() const { return sees_all_.load(); }
   /// By resource. A kind that was never asked for yet is not among them.

@@ -49,7 +49,7 @@ void LivePort::let_gather() const {
 }
 
 Batch LivePort::collect() {
-  // First whether we see, then what: everything that this seen_object shows is in the mailbox by
+  // First whether we see, then what: everything that this answer covers is in the mailbox by
   // now.
   const bool sees = feed_.sees_all();
   has_listed_ = has_listed_ || sees;

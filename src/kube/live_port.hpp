@@ -9,9 +9,8 @@
 //     While a kind is not seen, or a carrier has too much unsent, the batch is blind.
 //  2. Now is the server's time (server_time.hpp), and never goes back. Without a Date header it is
 //     that of this machine.
-//  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or
-//  seen_object
-//     that is lost or comes back. The batch may be empty then.
+//  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or a
+//     watch that is lost or recovers. The batch may be empty then.
 //  4. A plan goes to the carrier; without one it is not carried out.
 //  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
 //     could not be sent earlier, and what changes meanwhile is decided on once. While many pods

@@ -40,7 +40,7 @@ class PlanCarrier {
   virtual void saw_plane(const PlaneState& /*seen_object*/,
                          std::vector<ObjectState>&& /*objects_seen*/) {}
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
-  /// while something may be out of seen_object.
+  /// while a kind cannot be watched.
   virtual void tend(Time /*now*/) {}
   /// Messages for users that look at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}

@@ -6,7 +6,7 @@
 //     is the one that was decided on and has as many replicas as then.
 //  3. A pod that is force-deleted on a node that is gone or out of service fails first; on a live
 //     node its phase is never touched.
-//  4. A plane out of seen_object is asked for nothing, nor is a Deployment that an autoscaler
+//  4. A plane that cannot be watched is asked for nothing, nor is a Deployment that an autoscaler
 //  scales.
 //  5. A scale-down makes a pod leave, and counts for the brakes. Where a brake holds back those of
 //     a schedule, claims that rely on them are left out of its status, so that none is recorded

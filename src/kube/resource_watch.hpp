@@ -115,7 +115,7 @@ class ResourceWatch final : public HttpListener {
   Time resumes_at_;
   int failures_ = 0;  ///< In a row.
   bool sees_ = false;
-  int proofs_ = 0;            ///< Short watches since seen_object was lost.
+  int proofs_ = 0;            ///< Short watches since the watch was lost.
   std::string page_version_;  ///< Of the page that was read before a short watch.
   std::uint64_t lists_ = 0;
   ObjectPages pages_;

@@ -1,7 +1,7 @@
 // VersionCache: the objects as the loop was last shown them, for the writes of its plans.
 //
 // A plan is guarded by the versions that it was decided on. Our own patches move these: each answer
-// has a number, and a seen_object that was taken before the answer to our patch is as good as the
+// has a number, and a state that was read before the answer to our patch counts as the
 // version in that answer (SPEC section 8: the newest version whose content the decision accepted).
 // Not thread-safe.
 #pragma once

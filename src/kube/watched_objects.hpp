@@ -3,7 +3,7 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops no other
 // (law 13): what can be read of it is taken, and the problem is kept.
-// The seen_object of a pod that has finished and was a kernel of a session comes with its removal:
+// The last state of a pod that has finished and was a kernel of a session comes with its removal:
 // who tends sessions must know how it ended. Whoever decides is also told which DaemonSets there
 // are, and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
 #pragma once

@@ -230,7 +230,7 @@ TEST_F(WriteQueueTest, GuardsFollowOurOwnPatches) {
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/eviction");
   EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
   reply(http_answer(201));
-  // A seen_object from before the answer is as good as the answer; one from after it counts itself.
+  // A state read before the answer counts as the answer; a later one counts itself.
   WriteJob older = queued_job("low", {bind_step()});
   add({older});
   next();

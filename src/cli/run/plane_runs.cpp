@@ -69,7 +69,7 @@ bool PlaneRuns::may_begin(bool writes) {
   return may;
 }
 
-/// What nobody knows is no reason to wait.
+/// A plane without an answer does not delay the start.
 bool PlaneRuns::may_write(Plane& plane, PlaneQuestion& question, Time begun) {
   const auto answer = question.await(begun + patience_.heard, begun + patience_.whole);
   if (!answer || answer->error) {
@@ -151,7 +151,7 @@ void PlaneRuns::tell() {
     if (sees != plane.sees) {
       plane.sees = sees;
       if (sees) {
-        log_.tell(LogLevel::info, "plane-seen_object", {{"plane", plane.name}});
+        log_.tell(LogLevel::info, "plane-sight", {{"plane", plane.name}});
       } else {
         tell_missing(plane);
         log_.tell(LogLevel::warning, "plane-lost",

@@ -78,7 +78,7 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   }
   request.lease_namespace = std::move(lease.namespace_name);
   request.lease_name = std::move(lease.name);
-  Result<ListenWish> listen = read_listen_wish(arguments);
+  Result<ListenOptions> listen = read_listen_options(arguments);
   if (!listen) return std::unexpected(listen.error());
   request.listen = *std::move(listen);
   if (const auto text = arguments.given("for")) {
