@@ -123,7 +123,7 @@ bool SessionRules::tried_before(const Session& one, const Session& other) const 
   return held || age(one) < age(other);
 }
 
-// ---- Which sessions may be preempted------------------------------------------------------------ 
+// ---- Which sessions may be preempted ------------------------------------------------------------
 
 /// Unknown: when it was created; that unknown, too: just now.
 Time SessionRules::since(const Session& session) const {

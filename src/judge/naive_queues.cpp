@@ -75,7 +75,7 @@ std::size_t NaiveQueues::find(std::string_view name) const {
   return static_cast<std::size_t>(at - queues.begin());
 }
 
-// ---- Pods and their queues---------------------------------------------------------------------- 
+// ---- Pods and their queues ----------------------------------------------------------------------
 
 bool NaiveQueues::apart(PodIndex pod) const {
   const PodColumns& pods = cluster_.pods();
