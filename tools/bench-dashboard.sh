@@ -6,7 +6,7 @@
 #
 # Filling the cluster takes some minutes; then the load goes on for about five more.
 # Needs Node; with Chromium and the packages of web/ the page is measured, too. What is missing is
-# told. docs/performance.md has figures and what they mean.
+# reported. docs/performance.md has figures and what they mean.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -590,7 +590,8 @@ void add_live_flags(std::vector<Command>& table) {
     std::vector<Flag>& flags = std::ranges::find(table, name, &Command::name)->flags;
     const auto plane = std::ranges::find(flags, "plane", &Flag::name);
     *plane = plane_or_live_plane_flag();
-    const std::vector<Flag> live = live_flags(name == "simulate" ? LiveIs::on_request : LiveIs::likely);
+    const std::vector<Flag> live =
+        live_flags(name == "simulate" ? LiveIs::on_request : LiveIs::likely);
     flags.insert(std::next(plane), live.begin(), live.end());
   }
 }
