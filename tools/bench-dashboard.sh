@@ -6,7 +6,7 @@
 #
 # Filling the cluster takes some minutes; then the load goes on for about five more.
 # Needs Node; with Chromium and the packages of web/ the page is measured, too. What is missing is
-# told. docs/performance.md has figures and what they mean.
+# reported. docs/performance.md has figures and what they mean.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,15 +23,15 @@ else
   echo "bench-dashboard: without the page: Chromium or web/node_modules is missing" >&2
 fi
 
-told=$(mktemp)
-trap 'kill "$run" 2>/dev/null || true; rm -f "$told"' EXIT
-"$makeway" run --embedded --generate "$load" --speed 2 --listen :0 --for 2h >"$told" 2>&1 &
+output=$(mktemp)
+trap 'kill "$run" 2>/dev/null || true; rm -f "$output"' EXIT
+"$makeway" run --embedded --generate "$load" --speed 2 --listen :0 --for 2h >"$output" 2>&1 &
 run=$!
 # The page is served at once; the cluster is filled before it is ready.
 for _ in $(seq 900); do
-  address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$told" || true)
+  address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$output" || true)
   if [[ -n $address ]] && curl -sf "${address}readyz" >/dev/null; then break; fi
-  kill -0 "$run" 2>/dev/null || { cat "$told" >&2; exit 1; }
+  kill -0 "$run" 2>/dev/null || { cat "$output" >&2; exit 1; }
   sleep 1
 done
 node web/tests/dashboard_load.mjs "$address" "$run" "${flags[@]}" "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The report of a simulation of a million pods: how large, and how fast a browser opens it.
 #
-#   tools/bench-report.sh [PODS]     1,000,000 unless told; 80 s of a core
+#   tools/bench-report.sh [PODS]     1,000,000 by default; 80 s of a core
 #
 # It must have at most 5 MB and open within 2 s, best of four: both themes, two widths (pages.mjs
 # of web/tests, which looks at everything in it, too). `make nightly` has it as a stage. What is

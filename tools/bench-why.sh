@@ -26,10 +26,10 @@ why_takes() {
   for _ in 1 2 3; do
     started=$(date +%s%N)
     code=0
-    "$makeway" why --journal "$journal" "$object" >"$folder/told.txt" 2>&1 || code=$?
+    "$makeway" why --journal "$journal" "$object" >"$folder/history.txt" 2>&1 || code=$?
     ms=$((($(date +%s%N) - started) / 1000000))
-    if [[ $code -ne $status ]] || ! grep -q "$text" "$folder/told.txt"; then
-      echo "bench-why: FAILED: why $object ended with $code: $(head -c 300 "$folder/told.txt")" >&2
+    if [[ $code -ne $status ]] || ! grep -q "$text" "$folder/history.txt"; then
+      echo "bench-why: FAILED: why $object ended with $code: $(head -c 300 "$folder/history.txt")" >&2
       exit 1
     fi
     if [[ $best -eq 0 || $ms -lt $best ]]; then best=$ms; fi
@@ -41,4 +41,4 @@ names=$("$makeway" journal list "$journal" 2>/dev/null | wc -l)
 echo "bench-why: $names records"
 why_takes default/task-0000007 0 "is bound to"
 why_takes "default/$(printf 'task-%07d' $((pods / 2)))" 0 "is bound to"
-why_takes default/nobody 1 "tells of no pod"
+why_takes default/missing 1 "has no pod"

@@ -14,12 +14,12 @@ declare -A group=(
   [e2e]="ca-certificates util-linux"
 )
 # Without these a test is skipped, and says so: where they cannot be had, nothing else stops.
-declare -A wished=([test]="tmux")
+declare -A optional_group=([test]="tmux")
 # Any Go will do: an old one fetches the one that is needed (tools/go.sh).
 command -v go >/dev/null || group[e2e]+=" golang-go"
 
 wanted=()
-wishes=()
+optional=()
 for name in "$@"; do
   if [[ -z "${group[$name]:-}" ]]; then
     echo "deps: unknown group '$name'; there are: ${!group[*]}" >&2
@@ -27,8 +27,8 @@ for name in "$@"; do
   fi
   read -r -d '' -a packages <<<"${group[$name]}" || true
   wanted+=("${packages[@]}")
-  read -r -d '' -a packages <<<"${wished[$name]:-}" || true
-  wishes+=("${packages[@]}")
+  read -r -d '' -a packages <<<"${optional_group[$name]:-}" || true
+  optional+=("${packages[@]}")
 done
 
 if ! command -v dpkg-query >/dev/null; then
@@ -36,7 +36,7 @@ if ! command -v dpkg-query >/dev/null; then
   exit 0
 fi
 
-all=("${wanted[@]}" "${wishes[@]}")
+all=("${wanted[@]}" "${optional[@]}")
 installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${all[@]}" 2>/dev/null || true)
 missing_of() {
   for package in "$@"; do
@@ -44,7 +44,7 @@ missing_of() {
   done
 }
 mapfile -t missing < <(missing_of "${wanted[@]}")
-mapfile -t missed < <(missing_of "${wishes[@]}")
+mapfile -t missed < <(missing_of "${optional[@]}")
 if [[ ${#missing[@]} -eq 0 && ${#missed[@]} -eq 0 ]]; then exit 0; fi
 
 as_root=()

@@ -12,7 +12,7 @@
 # The control plane comes from KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver,
 # kube-controller-manager, kube-scheduler and kwok). Otherwise it is built once, from
 # tests/e2e/controlplane, into a cache outside of the tree. What cannot be had (no Go and no way to
-# it, no way to the modules) is told, and the tests are skipped; with CI=true that is a failure.
+# it, no way to the modules) is reported, and the tests are skipped; with CI=true that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,14 +51,14 @@ build_control_plane() {
   local scratch
   scratch=$(mktemp -d "$folder.XXXXXX")
   go_build "$module" -o "$scratch/" "${packages[@]}" &
-  local builder=$! told=" "
+  local builder=$! reported=" "
   while true; do
     local running=yes
     kill -0 "$builder" 2>/dev/null || running=no
     for name in "${programs[@]}"; do
-      if [[ -f $scratch/$name && $told != *" $name "* ]]; then
+      if [[ -f $scratch/$name && $reported != *" $name "* ]]; then
         echo "e2e: built $name after $SECONDS s"
-        told+="$name "
+        reported+="$name "
       fi
     done
     if [[ $running == no ]]; then break; fi

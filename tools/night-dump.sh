@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints a made-up dump of a busy cluster, the same each time: 5,000 nodes, 23,000 running and 500
-# pending pods of several teams. For trying `makeway plan` as somebody who is woken at night would.
+# pending pods of several teams. For trying `makeway plan` as an on-call engineer would.
 #
 #   tools/night-dump.sh > night.yaml && build/makeway plan -f night.yaml
 set -euo pipefail

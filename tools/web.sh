@@ -5,7 +5,7 @@
 #   check    types, lint, and whether web/dist is what the sources give
 #
 # Needs Node 18 or newer and the packages of web/package-lock.json, which npm fetches once. What
-# cannot be had is told; `check` then succeeds, since nobody needs Node to build makeway.
+# is missing is reported; `check` then succeeds, since building makeway does not need Node.
 set -euo pipefail
 cd "$(dirname "$0")/../web"
 

@@ -25,7 +25,7 @@ namespace {
 
 struct Findings {
   Problems problems;
-  std::uint64_t skipped = 0;             ///< Objects of kinds that nobody here reads.
+  std::uint64_t skipped = 0;             ///< Objects of kinds that are not read.
   std::optional<std::uint64_t> objects;  ///< Unknown when the files could not be read.
   /// Where they are wanted: what today's schedulers do otherwise.
   std::optional<std::vector<Difference>> differences;
@@ -110,7 +110,7 @@ std::vector<Cause> causes_of(const Problems& problems) {
     if (is_new) causes.push_back({.problems = {}, .count = problems.count_of_cause(cause)});
     causes[at->second].problems.push_back(problem);
   }
-  // What a cause was found by may have been told of a template since.
+  // The problem that defined a cause may have been moved to its template since.
   for (Cause& each : causes) {
     each.count = std::max(each.count, std::uint64_t{each.problems.size()});
   }
@@ -119,12 +119,12 @@ std::vector<Cause> causes_of(const Problems& problems) {
 
 /// A few problems of one cause as they are, many as a number and the first of them.
 std::string text_of(const Cause& cause, const Palette& palette) {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t shown_max = 3;
   const bool is_error = cause.problems.front()->severity == Severity::error;
   const std::string severity =
       is_error ? palette.paint("error:", Tone::bad) : palette.paint("warning:", Tone::warning);
   std::string text;
-  if (cause.count <= told_max) {
+  if (cause.count <= shown_max) {
     for (const Problem* const problem : cause.problems) {
       text += fmt::format("{} {}\n", severity, to_text(*problem));
     }
@@ -132,8 +132,8 @@ std::string text_of(const Cause& cause, const Palette& palette) {
   }
   text = fmt::format("{} {} of one cause, such as\n", severity,
                      counted(cause.count, is_error ? "error" : "warning"));
-  const std::size_t told = std::min(cause.problems.size(), told_max);
-  for (const Problem* const problem : std::span(cause.problems).first(told)) {
+  const std::size_t listed = std::min(cause.problems.size(), shown_max);
+  for (const Problem* const problem : std::span(cause.problems).first(listed)) {
     text += fmt::format("  {}\n", to_text(*problem));
   }
   return text;
@@ -164,13 +164,13 @@ std::string text_of(const std::vector<Difference>& differences, const Palette& p
 std::string text_of(const Findings& findings, const Palette& palette) {
   const std::vector<Cause> causes = causes_of(findings.problems);
   std::string text;
-  std::uint64_t told = 0;
+  std::uint64_t listed = 0;
   for (const Cause& cause : causes) {
     text += text_of(cause, palette);
-    told += cause.count;
+    listed += cause.count;
   }
   const std::uint64_t found = findings.problems.count();
-  if (found > told) text += fmt::format("... and {} more\n", grouped(found - told));
+  if (found > listed) text += fmt::format("... and {} more\n", grouped(found - listed));
   text += fmt::format("{}, {}", counted(findings.errors(), "error"),
                       counted(findings.warnings(), "warning"));
   if (found > causes.size()) text += fmt::format(" of {}", counted(causes.size(), "cause"));

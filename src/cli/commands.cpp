@@ -53,7 +53,7 @@ Command snapshot_entry() {
                     {.name = "watch-for",
                      .value = "TIME",
                      .help = "Watch the live cluster for so long, such as 30s, or until Ctrl-C, "
-                             "and show it as the watches told it; without this it is read once."},
+                             "and show the state then; without this it is read once."},
                     keep_going_flag(),
                     color_flag()},
           .examples = {{"makeway snapshot -f examples/tour", "an overview of the example cluster"},
@@ -63,7 +63,7 @@ Command snapshot_entry() {
                        {"makeway snapshot --live --hide-names -o json | gzip > report.json.gz",
                         "the same without names, to send with a question"},
                        {"makeway snapshot --live --watch-for 5m -o json",
-                        "what five minutes of watches told"},
+                        "the state after five minutes of watching"},
                        {"kubectl get nodes,pods,pc,pdb -A -o json | makeway snapshot -f -",
                         "what kubectl printed"},
                        {"makeway snapshot --plane east=east.json --plane west=west.json",
@@ -81,7 +81,7 @@ Command check_entry() {
           "probably a mistake: pods on missing nodes, gangs that cannot start, budgets that select "
           "no pods, requests that no node can hold.\n\nFindings go to standard output, "
           "those of one cause together. The exit status is 1 when there are errors; with --strict "
-          "warnings count as well.\n\nOf a live cluster it also tells what would be different "
+          "warnings count as well.\n\nOf a live cluster it also reports what would be different "
           "under makeway run than with the schedulers of today: Kubernetes' own, Kueue, Volcano, "
           "YuniKorn, KAI (docs/adopt.md). That is no mistake, and counts as none.",
       .flags = {file_flag(false),
@@ -227,14 +227,14 @@ Command plan_entry() {
                    {"makeway plan -f dump.json -n shop --outcome infeasible,not-found",
                     "what finds no place in a namespace, and why"},
                    {"makeway plan -f dump.json -o html > plan.html",
-                    "a picture: nodes as bars, who goes, who comes and why"},
+                    "a picture: nodes as bars, evictions, placements and their reasons"},
                    {"makeway plan -f dump.json --drain node-7", "where its pods would go"},
                    {"makeway plan -f dump.json --with-nodes 5 --like node-7",
                     "what five more nodes would change"},
                    {"makeway plan -f dump.json --compare kube-1.37",
                     "what kube-scheduler would do otherwise"},
                    {"makeway plan --live -f job.yaml",
-                    "who would have to go if job.yaml were submitted to the live cluster"},
+                    "which pods would be evicted if job.yaml were submitted to the live cluster"},
                    {"kubectl get nodes,pods,ns,pc,pdb,podgroups -A -o json | makeway plan -f -",
                     "what kubectl printed; leave out podgroups where it does not know them"},
                    {"makeway plan -f schedules.yaml --plane east=east.json --plane west=west.json",
@@ -252,19 +252,18 @@ Command plan_entry() {
 Command risk_entry() {
   return {
       .name = "risk",
-      .summary = "say who would evict a running pod, and what would protect it",
+      .summary = "show which asks would evict a running pod, and what would protect it",
       .description =
-          "Tells of a running pod whether today's plan evicts it and for which ask, where it "
-          "stands "
-          "in line on its node, the lowest priority and the smallest ask that would evict it, and "
-          "what would protect it.\n\nEvery answer is that of a plan: made-up asks are put on the "
-          "pod's node, and protections are tried one at a time. Nothing is changed. The made-up "
-          "asks name the resource of which the pod holds the largest part of its node.\n\nOf a "
-          "group or a workload, the running pod that is in the most danger is told. Of a session, "
-          "a replicaschedule, a replica and a pod in another plane, what today's plan does to it, "
-          "and no more.\n\nA pod may stay and stop all the same, with others of its JobSet or "
-          "gang that leave; that is told, and no protection. With queues, one ask in each of the "
-          "other queues is tried, too.",
+          "Reports for a running pod whether today's plan evicts it and for which ask, its "
+          "position in the eviction order of its node, the lowest priority and the smallest ask "
+          "that would evict it, and what would protect it.\n\nEvery answer is that of a plan: "
+          "made-up asks are put on the pod's node, and protections are tried one at a time. "
+          "Nothing is changed. The made-up asks name the resource of which the pod holds the "
+          "largest part of its node.\n\nOf a group or a workload, the running pod at the highest "
+          "risk is reported. Of a session, a replicaschedule, a replica and a pod in another "
+          "plane, only what today's plan does to it.\n\nA pod may stay and still stop because "
+          "other pods of its JobSet or gang are evicted; that is reported, without protections. "
+          "With queues, one ask in each of the other queues is tried, too.",
       .flags = {file_flag(false),
                 plane_flag(),
                 preset_flag(),
@@ -313,7 +312,7 @@ std::vector<Flag> simulated_load_flags() {
            .value = "LIST",
            .help = "Let things go wrong, each in so many of a thousand cases: node-loss, conflict, "
                    "late (a change is shown late), stuck (a pod that will not leave), writer "
-                   "(somebody else writes, too), kill "
+                   "(another client writes, too), kill "
                    "(the process dies), such as node-loss=5,kill=5."}};
 }
 
@@ -536,16 +535,14 @@ Command session_resume_entry() {
           .description =
               "With -f: loads the files and prints all of their objects again, as `snapshot -o "
               "yaml` does, with one change: the session is pending. It keeps its name, "
-              "configuration, place in the queue and the count of its preemptions; the rest of its "
-              "back-off is dropped.\n"
-              "\n"
-              "With --kubeconfig, or without -f where KUBECONFIG or a pod says where the cluster "
-              "is, and as `kubectl makeway session resume`: the same on the live object. Nothing "
-              "is written if somebody has changed it meanwhile.\n"
-              "\n"
-              "Batch sessions that requeue come back by themselves, suspended ones run on as soon "
-              "as there is room on their nodes. A suspended session that is resumed here gives up "
-              "its nodes and its memory there: the way out when a node is gone.",
+              "configuration, place in the queue and the count of its preemptions; the rest of "
+              "its back-off is dropped.\n\nWith --kubeconfig, or without -f where KUBECONFIG or a "
+              "pod says where the cluster is, and as `kubectl makeway session resume`: the same "
+              "on the live object. Nothing is written if the object has changed "
+              "meanwhile.\n\nBatch sessions that requeue come back by themselves, suspended ones "
+              "run on as soon as there is room on their nodes. A suspended session that is "
+              "resumed here gives up its nodes and its memory there: the way out when a node is "
+              "gone.",
           .flags = {file_flag(false), kubeconfig_flag(), context_flag(),
                     output_flag({"yaml", "json"}, "With -f: how to print the objects.")},
           .operands = {{.name = "ID",
@@ -593,7 +590,8 @@ void add_live_flags(std::vector<Command>& table) {
     std::vector<Flag>& flags = std::ranges::find(table, name, &Command::name)->flags;
     const auto plane = std::ranges::find(flags, "plane", &Flag::name);
     *plane = plane_or_live_plane_flag();
-    const std::vector<Flag> live = live_flags(name == "simulate" ? LiveIs::wished : LiveIs::likely);
+    const std::vector<Flag> live =
+        live_flags(name == "simulate" ? LiveIs::on_request : LiveIs::likely);
     flags.insert(std::next(plane), live.begin(), live.end());
   }
 }

@@ -27,7 +27,7 @@ std::string as_asked(std::string_view kind, std::string_view path) {
   return text;
 }
 
-/// Of all kinds but Configuration, whose knobs `config explain` tells about.
+/// Of all kinds but Configuration, whose knobs `config explain` documents.
 const std::vector<Explained>& all_fields() {
   static const std::vector<Explained> fields = [] {
     std::vector<Explained> all;

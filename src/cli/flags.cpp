@@ -40,7 +40,7 @@ Flag plane_or_live_plane_flag() {
               "several clusters can be read together. What schedules over planes "
               "(ReplicaSchedule) comes with -f. With --kubeconfig, --context or --live: the live "
               "cluster that this kubeconfig file names, read as `makeway run --plane` does; one "
-              "that does not answer is told of, and nothing is decided about schedules that need "
+              "that does not answer is reported, and nothing is decided about schedules that need "
               "it. May be repeated.",
           .repeats = true};
 }
@@ -119,11 +119,12 @@ Flag keep_going_flag() {
 
 Flag trust_flag() {
   return {.name = "trust",
-          .value = "WHOM",
+          .value = "MODE",
           .help =
-              "Whose marks count. files: everybody's, as the configuration says; the default "
-              "without a live cluster. live: as in a live run, where marks of tenants are wishes; "
-              "standard error tells what was not honoured; the default with a live cluster.",
+              "Which marks count. files: those of all objects, as the configuration says; the "
+              "default without a live cluster. live: as in a live run, where marks of tenants are "
+              "only requests; marks that do not count are reported on standard error; the default "
+              "with a live cluster.",
           .choices = {"files", "live"}};
 }
 

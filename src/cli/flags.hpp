@@ -1,4 +1,4 @@
-// Flags that several commands take, told in the same words everywhere.
+// Flags that several commands take, with the same help everywhere.
 #pragma once
 
 #include <string_view>
@@ -27,7 +27,7 @@ Flag kubeconfig_flag();
 Flag context_flag();
 
 /// Whether a live cluster is read where nothing else is named.
-enum class LiveIs : bool { wished, likely };
+enum class LiveIs : bool { on_request, likely };
 /// --kubeconfig, --context and --live.
 std::vector<Flag> live_flags(LiveIs is);
 

@@ -19,7 +19,7 @@ struct ScreenSize {
   friend bool operator==(const ScreenSize&, const ScreenSize&) = default;
 };
 
-// Keys that are no letters, as `keys` tells them: control characters that nobody types.
+// Keys that are not letters, as `keys` returns them: control characters that are never typed.
 inline constexpr char key_up = '\x01';
 inline constexpr char key_down = '\x02';
 inline constexpr char key_page_up = '\x03';
@@ -41,7 +41,7 @@ class FullScreen {
   virtual void show(const std::vector<std::string>& lines) = 0;
   /// What was typed, a character a key; empty: nothing, after so long.
   virtual std::string keys(Duration at_most) = 0;
-  /// A signal asks for the end, or nobody is there any more.
+  /// A signal asks for the end, or the terminal was closed.
   virtual bool wants_end() const = 0;
 };
 

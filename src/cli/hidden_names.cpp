@@ -71,7 +71,7 @@ Place place_of(std::string_view parent, std::string_view key) {
                                                                      : Place::elsewhere;
 }
 
-/// What means the same to everybody, or nothing: numbers, truth values, Kubernetes' own.
+/// Texts that identify nothing: numbers, booleans, Kubernetes' own names.
 bool stays(std::string_view text) {
   constexpr std::array<std::string_view, 7> known = {"",      "default",     "total",      "true",
                                                      "false", "kube-system", "kube-public"};

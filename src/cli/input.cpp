@@ -209,7 +209,7 @@ OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnviron
          .object = fmt::format("cluster of context {}", shorten(target->context)),
          .field = "insecure-skip-tls-verify",
          .value = "true",
-         .message = "anybody on the way may answer instead of the server",
+         .message = "another machine on the network path could answer instead of the server",
          .remedy = "give certificate-authority instead"});
   }
   return opened;
@@ -281,13 +281,13 @@ Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& termin
     if (arguments.given(flag) == "") return wrong_usage(fmt::format("--{} '': it is empty", flag));
   }
   const kube::KubeEnvironment& environment = terminal.kube;
-  const bool is_wished =
+  const bool is_requested =
       arguments.has("kubeconfig") || arguments.has("context") || arguments.has("live");
   const bool is_known = !environment.kubeconfig.empty() || environment.is_in_cluster();
   const bool has_files = arguments.has("file") || arguments.has("plane");
   const bool may_be =
       by_default == LiveByDefault::yes && (environment.is_plugin || (!has_files && is_known));
-  const bool is_live = is_wished || may_be;
+  const bool is_live = is_requested || may_be;
   const std::span<const std::string> planes = arguments.all("plane");
   auto sources =
       sources_of(arguments.all("file"), is_live ? std::span<const std::string>{} : planes);

@@ -88,7 +88,7 @@ void show_planes_by(const Configuration& configuration, ClusterInput& input);
 /// --trust, or what follows from where the cluster is read.
 bool trusts_live(const Arguments& arguments, const ClusterInput& input);
 
-/// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
+/// Loads; on a terminal, a line on standard error shows the progress when it takes long.
 LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
                               const LoadWish& wish = {});
 

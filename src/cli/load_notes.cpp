@@ -33,15 +33,15 @@ std::string unsupported_note(const LoadStatistics& statistics) {
 
 /// "a, b and 3 more"
 std::string first_few(std::vector<std::string> names) {
-  constexpr std::size_t told_max = 5;
-  const std::size_t others = names.size() > told_max ? names.size() - told_max : 0;
-  if (others > 0) names.resize(told_max);
+  constexpr std::size_t shown_max = 5;
+  const std::size_t others = names.size() > shown_max ? names.size() - shown_max : 0;
+  if (others > 0) names.resize(shown_max);
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (others > 0) text += fmt::format(" and {} more", grouped(others));
   return text;
 }
 
-/// Which pods were made, and who makes none.
+/// Which pods were made, and which workloads make none.
 std::string made_note(const Loaded& loaded) {
   std::vector<std::string> makers;
   std::vector<std::string> held;

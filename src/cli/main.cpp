@@ -46,7 +46,7 @@ class FileSink final : public makeway::cli::TextSink {
   int failure_ = 0;
 };
 
-/// Somebody at a keyboard.
+/// A user at a keyboard.
 class Keyboard final : public makeway::cli::LineInput {
  public:
   std::optional<std::string> line(makeway::Duration at_most) override {
@@ -79,7 +79,7 @@ bool is_ascii_only() {
   return false;
 }
 
-/// 0: nobody said it. A screen narrower than forty columns shows no table anyway.
+/// 0: not set. A screen narrower than forty columns shows no table anyway.
 std::size_t columns() {
   constexpr std::size_t columns_min = 40;
   constexpr std::size_t columns_max = 1'000;
@@ -141,7 +141,7 @@ int main(int argument_count, char** arguments) {
     return run(program, std::vector<std::string>(arguments + (argument_count > 0 ? 1 : 0),
                                                  arguments + argument_count));
   } catch (const std::exception&) {
-    // Whatever a command throws has been told; this was the way to it.
+    // Exceptions of a command were reported already; this one was thrown before the command.
     std::fputs("makeway: out of memory\n", stderr);
   }
   return static_cast<int>(makeway::cli::ExitStatus::failed);

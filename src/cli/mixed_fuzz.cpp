@@ -1,7 +1,7 @@
 // Any bytes, read as a cluster in which pods, groups, queues, sessions and replicas meet: it is
 // loaded with --keep-going, planned, judged and printed, and nothing of that fails or breaks a law.
 //
-// The first byte says by which preset, and whose marks count. If its highest bit is set, the others
+// The first byte selects the preset and which marks count. If its highest bit is set, the others
 // are edits of the document below, three bytes each: two for the place, one for what is done there;
 // so most inputs are readable and mixed. Otherwise they are the text of a manifest.
 #include <fmt/format.h>

@@ -36,7 +36,7 @@ const Flag* find_flag(const Command& command, std::string_view word) {
   return found == command.flags.end() ? nullptr : &*found;
 }
 
-/// CLI11 would take `-o` for the file in `-f -o json`; nobody means that.
+/// CLI11 would take `-o` for the file in `-f -o json`, which is never meant.
 std::string refuse_lacking_value(const Command& command, std::span<const std::string> words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     const Flag* const flag = find_flag(command, words[i]);

@@ -45,7 +45,7 @@ struct AlikeProblems {
   std::vector<const Problem*> problems;
 };
 
-/// In the order of the first of each; problems of nobody's pods stand alone.
+/// In the order of the first of each; problems of pods without an owner are listed alone.
 std::vector<AlikeProblems> by_owner(const Problems& problems, const Cluster& cluster) {
   constexpr std::string_view pod_prefix = "Pod ";
   const Parties parties(&cluster);
@@ -79,7 +79,7 @@ std::string quarantine_lines(const Quarantine& quarantine, const Cluster& cluste
   std::string out;
   const std::vector<AlikeProblems> all = by_owner(quarantine.problems(), cluster);
   for (const AlikeProblems& alike : all) {
-    const bool together = alike.problems.size() >= replicas_told_together;
+    const bool together = alike.problems.size() >= replicas_grouped_min;
     for (const Problem* const problem : alike.problems) {
       out += fmt::format("{} {}", palette.paint("quarantined:", Tone::bad), to_text(*problem));
       if (together) {

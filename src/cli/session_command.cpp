@@ -39,7 +39,7 @@ struct SeenSession {
   ObjectSight sight;
 };
 
-/// None: it was told why.
+/// None: the problem was printed.
 std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& api,
                                         Terminal& terminal) {
   const std::string path = kube::own_path(ObjectKind::session, name.namespace_name, name.name);
@@ -74,7 +74,7 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
   return SeenSession{.session = std::move(*found), .sight = std::move(sights.front())};
 }
 
-/// Of the status, as it was read: whoever changed it meanwhile wins.
+/// Writes the status with the version that was read: a change made meanwhile wins.
 ExitStatus write_session(const AskName& name, const Session& session, const ObjectSight& sight,
                          kube::ApiClient& api, Terminal& terminal) {
   constexpr int ok = 200;
@@ -97,7 +97,7 @@ ExitStatus write_session(const AskName& name, const Session& session, const Obje
                   terminal);
   }
   if (answer->status == conflict) {
-    return refuse(name, "somebody has just changed it; nothing was written, try again", terminal);
+    return refuse(name, "it has just been changed; nothing was written, try again", terminal);
   }
   if (answer->status != ok) {
     const kube::ApiError error = kube::refusal(asked, answer->status, answer->body.view(), {});
@@ -133,15 +133,15 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
     }
   }
   const kube::KubeEnvironment& environment = terminal.kube;
-  const bool is_wished = arguments.has("kubeconfig") || arguments.has("context");
+  const bool is_requested = arguments.has("kubeconfig") || arguments.has("context");
   const bool is_known =
       !environment.kubeconfig.empty() || environment.is_in_cluster() || environment.is_plugin;
   const bool has_files = !arguments.all("file").empty();
-  if (has_files && is_wished) {
+  if (has_files && is_requested) {
     return wrong_usage("name files with -f or a live cluster with --kubeconfig, not both",
                        terminal);
   }
-  if (!has_files && (is_wished || is_known)) {
+  if (!has_files && (is_requested || is_known)) {
     AskName live{
         .kind = AskKind::session, .namespace_name = written->namespace_name, .name = written->name};
     if (live.namespace_name.empty()) live.namespace_name = "default";

@@ -42,7 +42,7 @@ Result<Duration> watch_span(const Arguments& arguments, const ClusterInput& inpu
             .message = fmt::format("--watch-for '{}': {}", shorten(text), wrong)});
 }
 
-/// An error is one of usage; without one and without a cluster, what went wrong was told.
+/// An error is a usage error; without one and without a cluster, the problem was printed.
 Result<std::optional<Loaded>> read_cluster(const Arguments& arguments, const ClusterInput& input,
                                            Terminal& terminal) {
   if (!arguments.has("watch-for")) {

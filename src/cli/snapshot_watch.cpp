@@ -14,7 +14,7 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::int64_t sight_patience_ms = 60'000;
+constexpr std::int64_t reconnect_patience_ms = 60'000;
 constexpr Duration step{100};
 
 using DaemonSets = std::set<std::pair<std::string, std::string>>;
@@ -70,7 +70,7 @@ std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
     take_changes(feed, cluster, daemon_sets);
   }
   const Time end = kube::monotonic_now();
-  while (!feed.sees_all() && (kube::monotonic_now() - end).ms < sight_patience_ms) {
+  while (!feed.sees_all() && (kube::monotonic_now() - end).ms < reconnect_patience_ms) {
     feed.mailbox().wait(step);
   }
   const bool sees_all = feed.sees_all();
@@ -81,7 +81,7 @@ std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
     missing.push_back(std::move(each.error.problem));
   }
   terminal.error.write(
-      fmt::format("{}makeway: not all kinds are in sight a minute after the end; nothing is "
+      fmt::format("{}makeway: not all kinds could be watched a minute after the end; nothing is "
                   "shown\n",
                   problem_lines(missing, palette_for_error(terminal))));
   return std::nullopt;

@@ -1,4 +1,4 @@
-// `makeway snapshot --watch-for`: the store as watches tell it, instead of one reading.
+// `makeway snapshot --watch-for`: the state from watches, instead of from one list.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace makeway::cli {
 
-/// Watches for that long, or until Ctrl-C. At the end every kind must be in sight; one that is not
-/// has a minute to come back. None: what went wrong was told.
+/// Watches for that long, or until Ctrl-C. At the end every kind must be watched; one that is not
+/// has a minute to recover. None: the problem was printed.
 std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
                                     Terminal& terminal);
 

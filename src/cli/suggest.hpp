@@ -1,4 +1,4 @@
-// "did you mean": the end of a message about a word that nobody knows.
+// "did you mean": the end of a message about an unknown word.
 #pragma once
 
 #include <span>

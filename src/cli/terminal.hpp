@@ -29,11 +29,11 @@ class TextSink {
   virtual void write(std::string_view text) = 0;
   /// What was written is seen now, not when a buffer is full.
   virtual void flush() {}
-  /// Nobody reads any more, as behind `| head`: whoever writes on and on may stop.
+  /// The reader has closed the output, as with `| head`: a long-running command may stop.
   virtual bool is_closed() const { return false; }
 };
 
-/// A person who is asked something.
+/// A user who can be asked a question.
 class LineInput {
  public:
   LineInput() = default;
@@ -41,8 +41,8 @@ class LineInput {
   LineInput& operator=(const LineInput&) = delete;
   virtual ~LineInput() = default;
 
-  /// What was typed, without the end of the line; none: nothing yet, after so long. Who has hung up
-  /// has typed an empty line.
+  /// What was typed, without the end of the line; none: nothing within that time. A closed terminal
+  /// counts as an empty line.
   virtual std::optional<std::string> line(Duration at_most) = 0;
 };
 
@@ -53,9 +53,9 @@ struct Terminal {
   bool error_is_terminal = false;
   bool colour_refused = false;   ///< NO_COLOR is set, or TERM is dumb.
   bool ascii_only = false;       ///< The locale is C or POSIX: no drawing characters.
-  std::size_t columns = 0;       ///< COLUMNS; 0: nobody said it.
+  std::size_t columns = 0;       ///< COLUMNS; 0: not set.
   kube::KubeEnvironment kube;    ///< Where a live cluster may be.
-  LineInput* input = nullptr;    ///< Null: standard input is no terminal, nobody can be asked.
+  LineInput* input = nullptr;    ///< Null: standard input is not a terminal.
   FullScreen* screen = nullptr;  ///< Null: standard input or output is no terminal, or a dumb one.
 };
 
@@ -69,9 +69,9 @@ enum class ExitStatus : std::uint8_t {
   infeasible = 4,  ///< Some ask has no place, or none was found.
   /// A bug of ours: a plan broke a law, or a CHECK failed. What could be planned is shown.
   bug = 5,
-  /// Of `run` and `apply`: another process may lead now. Whoever starts it again starts anew.
+  /// Of `run` and `apply`: another process may lead now. A restart begins from scratch.
   lease_lost = 6,
-  /// Only of `apply`: some of what was asked for was not carried out, and what is told.
+  /// Only of `apply`: some of the plan was not carried out; the output lists it.
   partly_applied = 7,
 };
 

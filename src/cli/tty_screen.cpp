@@ -55,7 +55,7 @@ void on_end_signal(int signal) {
   tty_end_wanted = 1;
 }
 
-/// The key of an escape sequence, which is cut off; none: nobody here knows it.
+/// The key of an escape sequence, which is removed; none: an unknown one.
 std::optional<char> take_sequence(std::string_view& typed) {
   typed.remove_prefix(1);
   if (typed.empty() || (typed.front() != '[' && typed.front() != 'O')) return std::nullopt;
@@ -112,11 +112,11 @@ void TtyScreen::leave() {
 }
 
 ScreenSize TtyScreen::size() const {
-  winsize told{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) != 0 || told.ws_col == 0 || told.ws_row == 0) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
     return {};
   }
-  return {.columns = told.ws_col, .rows = told.ws_row};
+  return {.columns = size.ws_col, .rows = size.ws_row};
 }
 
 void TtyScreen::show(const std::vector<std::string>& lines) {
@@ -134,7 +134,7 @@ std::string TtyScreen::keys(Duration at_most) {
   if (::poll(&waits, 1, static_cast<int>(at_most.ms)) <= 0) return {};
   std::array<char, 256> typed{};
   const ssize_t got = ::read(STDIN_FILENO, typed.data(), typed.size());
-  // There was something to read, and there is nothing: whoever typed has hung up.
+  // Readable, but empty: the terminal was closed.
   if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) is_gone_ = true;
   return decoded_keys({typed.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }

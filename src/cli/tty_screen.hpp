@@ -4,7 +4,7 @@
 //  1. However it ends, the terminal is given back as it was: by `leave`, by the destructor, and by
 //     a handler where a signal ends the process (a crash, a second Ctrl-C).
 //  2. Ctrl-C, SIGTERM and a closed terminal ask for an orderly end. Ctrl-Z does nothing.
-//  3. Lines go through `printable_lines`: nothing that somebody else wrote drives the terminal.
+//  3. Lines go through `printable_lines`: text from other users cannot control the terminal.
 #pragma once
 
 #include <optional>

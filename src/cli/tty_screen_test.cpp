@@ -11,7 +11,7 @@ TEST(DecodedKeys, LettersAndArrows) {
   EXPECT_EQ(decoded_keys("\x1b[5~\x1b[6~j"), std::string({key_page_up, key_page_down, 'j'}));
 }
 
-TEST(DecodedKeys, WhatNobodyKnowsIsLeftOut) {
+TEST(DecodedKeys, UnknownKeysAreLeftOut) {
   EXPECT_EQ(decoded_keys("\x1b"), "");
   EXPECT_EQ(decoded_keys("\x1b["), "");
   EXPECT_EQ(decoded_keys("\x1b[1;5Cq"), "q");  // Ctrl and an arrow.

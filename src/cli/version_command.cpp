@@ -13,7 +13,7 @@ std::string compiler() {
 #endif
 }
 
-/// The presets differ in flags, so the flags are what can be told.
+/// The CMake presets differ in flags, so the flags are what can be printed.
 std::string build() {
 #ifdef __OPTIMIZE__
   std::string text = "optimised";

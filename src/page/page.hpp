@@ -7,7 +7,7 @@
 //  1. Nothing is fetched: a policy in the page forbids every request, and every script and style
 //     but the two of the bundle, which it names by their SHA-256. Only the dashboard may ask the
 //     server that it came from.
-//  2. Whatever the data says stays data: the JSON cannot end its element, whoever chose the names.
+//  2. Whatever the data says stays data: the JSON cannot end its element, whatever names it has.
 //  3. Equal arguments give equal bytes.
 // Cost: O(size of the page).
 #pragma once
@@ -22,7 +22,7 @@ namespace makeway {
 enum class PageBundle : std::uint8_t {
   report,
   plan,
-  dashboard,  ///< The one that asks: its own server, and nobody else.
+  dashboard,  ///< The only one with requests, to its own server only.
 };
 
 struct Page {

@@ -9,7 +9,7 @@
 namespace makeway::server {
 namespace {
 
-/// A number, not a name that begins like one: names are whoever's they are.
+/// An address, not a name that begins like one: anyone may own such a name.
 bool is_loopback_host(std::string_view host) {
   if (host == "::1") return true;
   return host.starts_with("127.") &&

@@ -1,11 +1,11 @@
-// Access: who may read what names objects (docs/security.md).
+// Access: which requests may read names of objects (docs/security.md).
 //
-//  1. On this machine (loopback) everybody may, but only under a name of this machine: a page of
-//     elsewhere whose name was made to point here (DNS rebinding) has another Host.
-//  2. Beyond it a token is needed, as `Authorization: Bearer TOKEN`. Without one to compare with,
-//     nobody may.
-//  3. No page of elsewhere asks anything: where a browser says from which origin, it is ours. A
-//     question with a body is JSON or YAML by its content type, which no form can send.
+//  1. On this machine (loopback) every request may, but only under a name of this machine: a page
+//     of another site whose name was made to point here (DNS rebinding) has another Host.
+//  2. Beyond it a token is needed, as `Authorization: Bearer TOKEN`. Without a configured token,
+//     no request may.
+//  3. Pages of other sites may not: if the browser sends an origin, it must be ours. A request with
+//     a body is JSON or YAML by its content type, which no form can send.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ AccessRules access_rules(const ListenAddress& address, std::string token);
 /// None: it may. Else the answer.
 std::optional<HttpReply> refuse(const HttpRequest& request, const AccessRules& rules);
 
-/// The time that it takes tells nothing about where they differ.
+/// Takes the same time wherever they differ.
 bool is_same_secret(std::string_view given, std::string_view expected);
 
 /// The value of a field of a query, decoded; none: it is not there. What is badly encoded is kept.

@@ -1,4 +1,4 @@
-// Who may read what names objects.
+// Which requests may read names of objects.
 #include "server/access.hpp"
 
 #include <gtest/gtest.h>

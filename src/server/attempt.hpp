@@ -12,7 +12,7 @@ namespace makeway::server {
 struct Containment {
   /// False: bugs stop the process, so that tests hide none.
   bool contains_bugs = false;
-  Notices* notices = nullptr;  ///< Hears of what was contained; null: nobody does.
+  Notices* notices = nullptr;  ///< Gets what was contained; null: it is not reported.
 };
 
 /// False: it failed, by a bug of ours or for want of memory, and what it was working on cannot be
@@ -28,7 +28,7 @@ bool attempt(const Containment& containment, std::string_view kind, const Work& 
     work();
     return true;
   } catch (const std::exception& failure) {
-    if (containment.notices != nullptr) containment.notices->tell(kind, failure.what());
+    if (containment.notices != nullptr) containment.notices->report(kind, failure.what());
     return false;
   }
 }

@@ -43,8 +43,8 @@ SeenCycle seen_cycle(const MadeCycle& cycle) {
     seen.answers.push_back({.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
   }
   seen.preemptions = told_preemptions(plan, cycle.now, victims_kept);
-  for (const ToldPreemption& told : seen.preemptions) {
-    seen.victims += static_cast<std::int64_t>(told.victims_count);
+  for (const ToldPreemption& preemption : seen.preemptions) {
+    seen.victims += static_cast<std::int64_t>(preemption.victims_count);
   }
   seen.binds = std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type);
   seen.queues = plan.queues;
@@ -93,8 +93,8 @@ void Board::take_one(SeenCycle seen) {
   for (SeenAnswer& answer : seen.answers) {
     waiting_.note(answer.ask, {.outcome = answer.outcome, .reason = std::move(answer.reason)});
   }
-  for (ToldPreemption& told : seen.preemptions) {
-    preemptions_.push_front({std::move(told), ++preemption_count_, cycles_});
+  for (ToldPreemption& preemption : seen.preemptions) {
+    preemptions_.push_front({std::move(preemption), ++preemption_count_, cycles_});
   }
   if (preemptions_.size() > preemptions_kept) preemptions_.resize(preemptions_kept);
   if (!seen.queues.empty()) queues_ = std::move(seen.queues);
@@ -105,7 +105,7 @@ void Board::take_one(SeenCycle seen) {
   if (decide_us_.size() > decisions_kept) decide_us_.pop_back();
 }
 
-void Board::lose_sight() {
+void Board::invalidate() {
   cluster_ = Cluster();
   has_begun_ = false;
   is_behind_ = true;
@@ -156,7 +156,7 @@ void Board::look() {
   add_sample();
 }
 
-// ---- Telling --------------------------------------------------------------------------------
+// ---- Writing --------------------------------------------------------------------------------
 
 std::map<std::string, std::string> Board::sections() const {
   return {{"run", run_section()},           {"counters", counters_section()},
@@ -182,23 +182,23 @@ std::string Board::state() {
 std::string Board::changed_nodes() {
   BoardNodes changed{.resources = seen_.resources, .bands = seen_.bands, .nodes = {}};
   std::vector<std::string> gone;
-  const bool reads_alike = told_.resources == seen_.resources && told_.bands == seen_.bands;
-  auto before = told_.nodes.begin();
+  const bool reads_alike = sent_.resources == seen_.resources && sent_.bands == seen_.bands;
+  auto before = sent_.nodes.begin();
   const auto key = [](const BoardNode& node) { return std::tie(node.plane, node.name); };
   const auto leave_behind = [&] {
     gone.push_back(before->plane + "/" + before->name);
     ++before;
   };
   for (const BoardNode& node : seen_.nodes) {
-    while (before != told_.nodes.end() && key(*before) < key(node)) leave_behind();
-    const bool was_there = before != told_.nodes.end() && key(*before) == key(node);
+    while (before != sent_.nodes.end() && key(*before) < key(node)) leave_behind();
+    const bool was_there = before != sent_.nodes.end() && key(*before) == key(node);
     if (!was_there || !reads_alike || before->numbers != node.numbers) {
       changed.nodes.push_back(node);
     }
     if (was_there) ++before;
   }
-  while (before != told_.nodes.end()) leave_behind();
-  told_ = seen_;
+  while (before != sent_.nodes.end()) leave_behind();
+  sent_ = seen_;
   if (changed.nodes.empty() && gone.empty() && reads_alike) return {};
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
@@ -214,18 +214,18 @@ std::string Board::changes() {
   std::string text;
   std::map<std::string, std::string> now = sections();
   for (const auto& [name, section] : now) {
-    const auto told = told_sections_.find(name);
-    if (told != told_sections_.end() && told->second == section) continue;
+    const auto sent = sent_sections_.find(name);
+    if (sent != sent_sections_.end() && sent->second == section) continue;
     text += fmt::format("\"{}\":{},", name, section);
   }
-  told_sections_ = std::move(now);
-  if (preemption_count_ > told_preemptions_) {
-    text += fmt::format("\"feed\":{},", feed_section(told_preemptions_));
-    told_preemptions_ = preemption_count_;
+  sent_sections_ = std::move(now);
+  if (preemption_count_ > sent_preemptions_) {
+    text += fmt::format("\"feed\":{},", feed_section(sent_preemptions_));
+    sent_preemptions_ = preemption_count_;
   }
-  if (!samples_.empty() && samples_.back().when > told_sample_) {
-    text += fmt::format("\"series\":{},", series_section(told_sample_));
-    told_sample_ = samples_.back().when;
+  if (!samples_.empty() && samples_.back().when > sent_sample_) {
+    text += fmt::format("\"series\":{},", series_section(sent_sample_));
+    sent_sample_ = samples_.back().when;
   }
   text += changed_nodes();
   if (text.empty()) return {};

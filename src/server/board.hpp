@@ -1,15 +1,15 @@
-// Board: what people are shown of a run, kept beside the loop (decisions/0034-dashboard.md).
+// Board: what the dashboard shows of a run, kept beside the loop (decisions/0034-dashboard.md).
 //
 // It is fed with copies of what the loop was shown and decided, keeps a cluster of its own from
 // them, and writes JSON: the whole state, or what changed since the last frame. One thread.
 //
 // Rules
-//  1. Nothing here goes back to the loop, and nothing here decides.
-//  2. A section of the state is told whole, or not at all where it did not change; of nodes,
-//     preemptions and samples only those are told that are new. Each has a key, so a frame may be
+//  1. It neither decides nor feeds anything back to the loop.
+//  2. A section of the state is sent whole, or not at all if it did not change; of nodes,
+//     preemptions and samples only new ones are sent. Each has a key, so a frame may be
 //     applied to any state that is as new as the one before it.
-//  3. Every list has a bound, and the count of all is told with it.
-//  4. A frame costs one pass over nodes and pods, whoever looks; none is made where nobody does.
+//  3. Every list has a bound, and is sent with the count of all.
+//  4. A frame costs one pass over nodes and pods for all viewers; without viewers none is made.
 #pragma once
 
 #include <cstdint>
@@ -116,25 +116,25 @@ struct BoardSample {
 
 class Board {
  public:
-  /// Whose pods are ours, by schedulerName; none: all are.
+  /// `schedulers`: schedulerNames of our pods; none: all pods.
   explicit Board(std::vector<std::string> schedulers = {}) : schedulers_(std::move(schedulers)) {}
 
   void take(Seen seen);
   /// Something was missed: what is shown is old until a base comes.
   void fall_behind() { is_behind_ = true; }
-  /// Nothing of its cluster can be trusted: until a base comes there is none.
-  void lose_sight();
+  /// Its cluster may be wrong: it is dropped until a base comes.
+  void invalidate();
 
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }
   const std::string& preset() const { return preset_; }
   Time now() const { return now_; }
   bool has_begun() const { return has_begun_; }
-  /// What the last decision said of it; null: it waits for nothing, or nobody knows.
+  /// What the last decision said of it; null: it does not wait, or it is not known.
   const AskAnswer* answer_of(const AskName& ask) const { return waiting_.answer_of(ask); }
   const std::deque<SeenPreemption>& preemptions() const { return preemptions_; }
 
-  /// Looks at what came since the last time; for figures over time also where nobody reads.
+  /// Processes what came since the last time; for figures over time also without viewers.
   void look();
   /// Everything, as one JSON document in one line.
   std::string state();
@@ -184,10 +184,10 @@ class Board {
   std::deque<BoardSample> samples_;
 
   // Of the last frame.
-  std::map<std::string, std::string> told_sections_;
-  BoardNodes told_;
-  std::uint64_t told_preemptions_ = 0;
-  Time told_sample_;
+  std::map<std::string, std::string> sent_sections_;
+  BoardNodes sent_;
+  std::uint64_t sent_preemptions_ = 0;
+  Time sent_sample_;
   std::uint64_t frame_ = 0;
 };
 

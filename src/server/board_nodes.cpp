@@ -1,4 +1,4 @@
-// The nodes of a board: who holds how much of them, by bands of priorities.
+// The nodes of a board: how much of them is held, by bands of priorities.
 #include <algorithm>
 #include <iterator>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t bands_max = 6;
 constexpr std::size_t resources_max = 4;
-/// Whoever uses more priorities than this gets bands of those that came first.
+/// With more priorities than this, bands are made of those that came first.
 constexpr std::size_t priorities_max = 4'096;
 constexpr std::size_t fixed_numbers = 3;
 
@@ -87,7 +87,7 @@ std::int64_t flags_of(const Cluster& cluster, NodeIndex node) {
          (claims.replicas ? 4 : 0);
 }
 
-/// Who is bound there takes its amounts, in its band or among those that leave.
+/// Adds the amounts of the bound pods, to their band or to the leaving ones.
 void add_pods(std::vector<std::int64_t>& numbers, const Cluster& cluster,
               const ShownKernels& kernels, NodeIndex node, const Layout& layout) {
   for (const PodIndex pod : cluster.order().pods(node)) {

@@ -174,7 +174,7 @@ std::string Board::queues_section() const {
   });
 }
 
-/// Those that do not run first: they are what somebody looks for.
+/// Those that do not run come first: they are what users look for.
 std::string Board::sessions_section() const {
   std::vector<const Session*> shown;
   for (const auto& [key, session] : cluster_.own<Session>()) {

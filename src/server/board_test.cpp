@@ -71,7 +71,7 @@ TEST_F(BoardTest, ManyPrioritiesShareBands) {
   expect_in_state(R"(["n1","",0,12,0,20000,0,2000,2000,2000,2000,2000,2000])");
 }
 
-TEST_F(BoardTest, WhoWaitsIsToldWithTheLastAnswer) {
+TEST_F(BoardTest, WaitingAsksAreSentWithTheirLastAnswer) {
   Pod other = board_pod("other", 50, "");
   other.scheduler = "default-scheduler";
   show({board_node("n1", 1'000), board_pod("low", 1, ""), board_pod("high", 9, ""), other});
@@ -89,7 +89,7 @@ TEST_F(BoardTest, WhoWaitsIsToldWithTheLastAnswer) {
   EXPECT_EQ(board.answer_of({.namespace_name = "shop", .name = "low"}), nullptr);
 }
 
-TEST_F(BoardTest, ChangesTellOnlyWhatChanged) {
+TEST_F(BoardTest, ChangesContainOnlyWhatChanged) {
   show({board_node("n1", 8'000), board_node("n2", 8'000)});
   EXPECT_TRUE(board.changes().contains(R"(["n2","",0,0,0,8000,0])"));
   EXPECT_EQ(board.changes(), "");
@@ -106,7 +106,7 @@ TEST_F(BoardTest, ChangesTellOnlyWhatChanged) {
   EXPECT_TRUE(gone.contains(R"("nodes":[],"gone":["/n1"])")) << gone;
 }
 
-TEST_F(BoardTest, PreemptionsAreToldWithCauseAndAlternativeAndOnceEach) {
+TEST_F(BoardTest, PreemptionsAreSentOnceWithCauseAndAlternative) {
   PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 9};
   ask.outcome = Outcome::preempts;
   ask.placements = {{.namespace_name = "shop", .name = "urgent", .node = "n1"}};

@@ -12,7 +12,7 @@ constexpr std::string_view what_if_path = "/api/what-if";
 constexpr std::string_view busy = "too many ask at once; try again";
 constexpr std::string_view without_journal =
     "this run keeps no journal; start makeway with --journal FILE to look back";
-constexpr std::uint64_t look_every = 10;   ///< Turns, where nobody looks.
+constexpr std::uint64_t look_every = 10;   ///< Turns, without viewers.
 constexpr std::uint64_t greet_every = 30;  ///< Turns; a stream without news is not dead.
 
 HttpFrame event_of(std::string_view name, std::string_view json) {
@@ -73,25 +73,25 @@ void Dashboard::turn(Board& board) {
     if (turns_ % look_every == 0) board.look();
     return;
   }
-  if (!tell_changes(board, *server) && turns_ % greet_every == 0) {
+  if (!write_changes(board, *server) && turns_ % greet_every == 0) {
     server->publish(std::make_shared<const std::string>(": still here\n\n"));
   }
 }
 
 /// False: there are none.
-bool Dashboard::tell_changes(Board& board, HttpServer& server) {
+bool Dashboard::write_changes(Board& board, HttpServer& server) {
   const std::string text = board.changes();
   if (text.empty()) return false;
   server.publish(event_of("changes", text));
   return true;
 }
 
-/// For somebody new. The next frame tells what differs from the one before it: the state must be
-/// as new as that one, else what changes back in between would never be told. Frames come with
-/// turns and with this, so until the next turn it is the state for whoever else comes.
+/// For a new viewer. The next frame has the difference from the one before it: the state must be
+/// as new as that one, else a change that is reverted in between would never be sent. Frames are
+/// sent at turns and here, so until the next turn this is the state for all new viewers.
 const std::string& Dashboard::shared_state(Board& board) {
   if (!state_.empty()) return state_;
-  if (HttpServer* const server = published_.load()) tell_changes(board, *server);
+  if (HttpServer* const server = published_.load()) write_changes(board, *server);
   state_ = board.state();
   return state_;
 }
@@ -121,7 +121,7 @@ HttpReply Dashboard::open_page(std::string_view path) const {
   return reply;
 }
 
-/// Before its body is read: only who may ask with one is listened to that long.
+/// Before its body is read: the body of a request without access is not read.
 std::optional<HttpReply> Dashboard::refuse_body(const HttpRequest& request) const {
   if (request.path != what_if_path || !settings_.tools.what_if) {
     return error_reply(405, "only /api/what-if takes POST");
@@ -129,7 +129,7 @@ std::optional<HttpReply> Dashboard::refuse_body(const HttpRequest& request) cons
   return refuse(request, access_);
 }
 
-/// It is the same for everybody, and names nobody; links of elsewhere may lead to it.
+/// The same for all viewers, without names of objects; links of other sites may lead to it.
 HttpReply Dashboard::page(const HttpRequest& request) const {
   if (access_.is_loopback) {
     HttpRequest nameless = request;

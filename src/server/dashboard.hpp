@@ -1,6 +1,6 @@
 // Dashboard: what a run answers over HTTP (decisions/0034-dashboard.md).
 //
-//   /healthz /readyz /metrics     open to everybody; no object is named
+//   /healthz /readyz /metrics     open to all; no object is named
 //   /                             the page; it names no object either
 //   /api/state                    the board, as JSON
 //   /api/events                   the board and then its changes, as server-sent events
@@ -9,7 +9,7 @@
 //   /api/history                  the cycles of the journal
 //   /api/at?cycle=N[&preset=P]    the cluster as it was then, and what was, or would be, decided
 //
-// Whoever asks for what names objects passes `refuse` (access.hpp) first. Everything is read from
+// Requests for names of objects pass `refuse` (access.hpp) first. Everything is read from
 // the follower's board or from the journal, never from the loop. The whole state is written once a
 // turn at most, however many ask for it.
 #pragma once
@@ -84,7 +84,7 @@ class Dashboard {
   HttpReply page(const HttpRequest& request) const;
   HttpReply open_page(std::string_view path) const;
   void turn(Board& board);
-  bool tell_changes(Board& board, HttpServer& server);
+  bool write_changes(Board& board, HttpServer& server);
   const std::string& shared_state(Board& board);
   HttpReply stream_of(Board& board);
   Containment containment() { return {settings_.contains_bugs, &notices_}; }
@@ -96,7 +96,7 @@ class Dashboard {
   std::atomic<HttpServer*> published_ = nullptr;  ///< The server, once it is there.
   // Of the follower's thread:
   std::uint64_t turns_ = 0;
-  /// As new as the last frame; empty: nobody has asked since the turn.
+  /// As new as the last frame; empty: not requested since the turn.
   std::string state_;
   HttpFrame state_event_;  ///< The same for streams.
   Desk desk_;

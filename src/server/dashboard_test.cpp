@@ -56,7 +56,7 @@ class DashboardTest : public testing::Test {
   std::unique_ptr<Dashboard> dashboard;
 };
 
-TEST_F(DashboardTest, TellsTheStateAndThenChanges) {
+TEST_F(DashboardTest, SendsTheStateAndThenChanges) {
   start();
   show("n1");
   EXPECT_TRUE(get("/api/state").contains(R"(["n1","",0,0,0,1000,0])"));
@@ -68,7 +68,7 @@ TEST_F(DashboardTest, TellsTheStateAndThenChanges) {
   show("n2");
   const std::string changes = viewer.receive("\"n2\"");
   EXPECT_TRUE(changes.contains("event: changes\ndata: {")) << changes;
-  // Whoever comes again gets everything first.
+  // A viewer that reconnects gets everything first.
   const TestClient again(dashboard->port());
   again.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(again.receive("\n\n").contains("\"n2\""));
@@ -76,7 +76,7 @@ TEST_F(DashboardTest, TellsTheStateAndThenChanges) {
 
 /// What the state of a joiner is newer in than the last frame, and then is as before again. The
 /// first to join after a turn gets such a state.
-TEST_F(DashboardTest, WhoJoinsHearsOfWhatChangesBack) {
+TEST_F(DashboardTest, ANewClientReceivesLaterChanges) {
   DashboardSettings slow;
   slow.follower.turn = Duration{200};
   start(std::move(slow));
@@ -119,7 +119,7 @@ TEST_F(DashboardTest, HasThePageAndTheOpenPages) {
   EXPECT_TRUE(history.contains("--journal FILE")) << history;
 }
 
-TEST_F(DashboardTest, QuestionsReachWhoKnows) {
+TEST_F(DashboardTest, QuestionsReachTheirHandlers) {
   start({.tools = {
              .what_if =
                  [](const HttpRequest& request, const Board& board) {
@@ -140,8 +140,8 @@ TEST_F(DashboardTest, QuestionsReachWhoKnows) {
   EXPECT_TRUE(get("/api/what-if").starts_with("HTTP/1.1 405 "));
 }
 
-/// What is read for somebody who left ends, and the next one gets its answer.
-TEST_F(DashboardTest, NobodyWaitsForQuestionsOfWhoHasLeft) {
+/// Reading for a closed connection ends, and the next request gets its answer.
+TEST_F(DashboardTest, QuestionsOfClosedConnectionsAreNotAnswered) {
   std::atomic<bool> has_begun = false;
   std::atomic<bool> has_ended = false;
   start({.tools = {.at = [&](const HttpRequest& request, const Desk::IsOver& is_over) {
@@ -178,7 +178,7 @@ TEST_F(DashboardTest, ATokenIsNeededForNamesAndForNothingElse) {
       get("/api/state", "Authorization: Bearer 0123456789abcdef\r\n").contains("secret-node"));
 }
 
-TEST_F(DashboardTest, TenThousandMalformedRequestsHarmNobody) {
+TEST_F(DashboardTest, SurvivesTenThousandMalformedRequests) {
   start({.http = {.request_max = Duration{2'000}, .header_bytes_max = 512}});
   show("n1");
   const std::string whole =

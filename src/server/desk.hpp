@@ -1,6 +1,6 @@
 // Desk: one thread for questions whose answers take long, such as reading a journal. One at a time;
-// who comes when too many wait is sent away. A bug in a question costs that question. Questions of
-// askers who have left meanwhile are dropped: before they begin, and where they look, on the way.
+// a question is refused when too many wait. A bug in a question costs that question. Questions of
+// connections that were closed are dropped: before they begin, and when they check, on the way.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@ namespace makeway::server {
 
 class Desk {
  public:
-  /// Whoever takes long asks now and then whether it is over: nobody waits for the answer, or the
+  /// A long question checks now and then whether it is over: the connection was closed, or the
   /// desk closes.
   using IsOver = std::function<bool()>;
   using Question = std::function<void(const IsOver& is_over)>;
@@ -28,9 +28,9 @@ class Desk {
   Desk& operator=(const Desk&) = delete;
   ~Desk() { stop(); }
 
-  /// False: too many wait, or it is closed. `has_left`: whoever asked; from any thread.
+  /// False: too many wait, or it is closed. `has_left`: the connection was closed; from any thread.
   bool ask(Question question, IsOver has_left = never);
-  /// What is under way is told to end, the others are dropped.
+  /// The current question is asked to end, the others are dropped.
   void stop();
 
  private:

@@ -11,7 +11,7 @@
 namespace makeway::server {
 namespace {
 
-/// A desk whose thread is busy with a question that ends when it is told to, or is over.
+/// A desk whose thread is busy with a question that ends on request, or is over.
 class DeskTest : public testing::Test {
  protected:
   void keep_busy(Desk::IsOver has_left) {
@@ -41,7 +41,7 @@ class DeskTest : public testing::Test {
   Desk desk{{}, 3};
 };
 
-TEST_F(DeskTest, DropsQuestionsOfWhoHasLeft) {
+TEST_F(DeskTest, DropsQuestionsOfClosedConnections) {
   std::atomic<bool> has_left = false;
   keep_busy(is_there);
   EXPECT_TRUE(ask(1, is_there));
@@ -53,7 +53,7 @@ TEST_F(DeskTest, DropsQuestionsOfWhoHasLeft) {
   EXPECT_EQ(answered, (std::vector<int>{1, 3}));
 }
 
-TEST_F(DeskTest, WhoHasLeftKeepsNobodyOut) {
+TEST_F(DeskTest, AClosedConnectionDoesNotBlockOthers) {
   std::atomic<bool> has_left = false;
   keep_busy(is_there);
   EXPECT_TRUE(ask(1, is_there));

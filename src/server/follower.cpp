@@ -40,7 +40,7 @@ void Follower::stop() {
 
 // ---- The loop's thread --------------------------------------------------------------------------
 
-/// Behind the mutex. The rules of a start are told once; a base does not bring them.
+/// With the mutex held. The rules of a start are sent once; a base does not have them.
 void Follower::lose_mail(std::deque<Seen>& thrown_away) {
   has_lost_ = true;
   ++overflows_;
@@ -126,21 +126,21 @@ std::uint64_t Follower::overflows() const {
 /// False: it failed. Then everything is thrown away and taken anew, unless the loop began anew
 /// itself in the meantime.
 bool Follower::take(std::deque<Seen> mail) {
-  const bool is_taken = attempt(containment_, "what the loop told", [&] {
+  const bool is_taken = attempt(containment_, "an event of the loop", [&] {
     for (Seen& seen : mail) {
       if (is_ending_) return;
       board_.take(std::move(seen));
     }
   });
   if (is_taken) return true;
-  board_.lose_sight();
+  board_.invalidate();
   std::deque<Seen> thrown_away;
   const std::scoped_lock lock(mutex_);
   if (!begins_anew(mail_)) lose_mail(thrown_away);
   return false;
 }
 
-/// Whoever is dropped with its question has its answer by that.
+/// A question that is dropped gets its answer (503) from the destructor of HttpAnswer.
 void Follower::answer(std::deque<Question> questions) {
   while (!questions.empty() && !is_ending_) {
     attempt(containment_, "a question to the board", [&] { questions.front()(board_); });

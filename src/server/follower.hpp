@@ -1,15 +1,15 @@
-// Follower: hears the loop and keeps a Board up to date on a thread of its own.
+// Follower: observes the loop and keeps a Board up to date on a thread of its own.
 //
 // Rules
-//  1. The loop never waits for it: what the loop tells is copied into a mailbox with a bound. Where
-//     the follower cannot keep up, all of it is thrown away, the board says that it is behind, and
+//  1. The loop never waits for it: events of the loop are copied into a bounded mailbox. If the
+//     follower cannot keep up, the mailbox is emptied, the board says that it is behind, and
 //     after a while the next batch brings a copy of everything.
-//  2. The thread wakes every `turn`, takes what came, and calls `turned`; whoever asks for
-//     something (`ask`) wakes it at once. Questions have a bound, too.
-//  3. A copy costs the loop what the changes are large. Only the copy of everything costs more, and
-//     it is taken after an overflow only, not more often than every few seconds.
-//  4. A bug in a question costs that question; one in what is taken is like an overflow. Either is
-//     told once in a while (notices.hpp).
+//  2. The thread wakes every `turn`, takes what came, and calls `turned`; a question
+//     (`ask`) wakes it at once. Questions are bounded, too.
+//  3. A copy costs the loop time linear in the changes. Only the copy of everything costs more, and
+//     it is made after an overflow only, not more often than every few seconds.
+//  4. A bug in a question costs that question; one in an event is handled like an overflow. Both
+//     are reported at a limited rate (notices.hpp).
 #pragma once
 
 #include <atomic>
@@ -52,7 +52,7 @@ class Follower final : public LoopWatcher {
   /// Asked on the follower's thread, after what came before it was taken. False: too many wait.
   bool ask(Question question);
   std::uint64_t overflows() const;
-  /// Ends its thread; whoever asks later is sent away.
+  /// Ends its thread; later questions are refused.
   void stop();
 
  private:

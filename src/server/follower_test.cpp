@@ -42,7 +42,7 @@ Pod followed_pod(std::uint64_t number, std::uint64_t node) {
   return pod;
 }
 
-/// Tells the follower what a loop would tell, and keeps the loop's cluster.
+/// Sends the follower the events of a loop, and keeps the loop's cluster.
 class TestLoop {
  public:
   explicit TestLoop(Follower& follower) : follower_(follower) {
@@ -94,8 +94,8 @@ TEST(Follower, ItsClusterIsTheLoops) {
   }
 }
 
-/// While the follower's thread is held, the loop tells more than the mailbox takes.
-TEST(Follower, WhoIsBehindSaysSoAndTakesEverythingAnew) {
+/// While the follower's thread is held, the loop sends more than the mailbox takes.
+TEST(Follower, AFollowerThatFellBehindReportsItAndStartsAnew) {
   Follower follower = quick_follower(20);
   TestLoop loop(follower);
   Prng random(1);
@@ -122,7 +122,7 @@ TEST(Follower, WhoIsBehindSaysSoAndTakesEverythingAnew) {
       asked(follower, [](Board& board) { return board.state().contains("\"behind\":true"); }));
 }
 
-/// The rules are told once: what is thrown away after them must not take them along.
+/// The rules are sent once: an overflow after them must not drop them.
 TEST(Follower, TheRulesOutliveAnOverflow) {
   Follower follower({}, [](Board&) {}, {.turn = Duration{60'000}, .changes_max = 5});
   TestLoop loop(follower);
@@ -150,9 +150,9 @@ TEST(Follower, ABugInAQuestionCostsThatQuestion) {
   EXPECT_TRUE(follower.ask([](Board&) { CHECK(false); }));
   loop.show({followed_pod(1, 1)});
   EXPECT_EQ(cluster_text(follower), loop.text());
-  std::vector<std::string> told;
-  for (const Notice& each : notices.take()) told.push_back(each.kind + ": " + each.text);
-  EXPECT_NE(std::ranges::find(told, "a question to the board: no"), told.end());
+  std::vector<std::string> reported;
+  for (const Notice& each : notices.take()) reported.push_back(each.kind + ": " + each.text);
+  EXPECT_NE(std::ranges::find(reported, "a question to the board: no"), reported.end());
 }
 
 /// No column takes such a name: what the board has of the cluster is thrown away, and comes anew.
@@ -208,7 +208,7 @@ TEST(Follower, ANewLoopReplacesWhatWasSeen) {
   EXPECT_EQ(cluster_text(follower), loop.text());
 }
 
-TEST(Follower, WhoAsksAfterTheEndIsSentAway) {
+TEST(Follower, QuestionsAfterTheEndAreRefused) {
   Follower follower = quick_follower();
   follower.stop();
   EXPECT_FALSE(follower.ask([](Board&) {}));

@@ -72,7 +72,7 @@ HttpRequest request_of(const RequestParser::value_type& from) {
           .if_none_match = std::string(from[http::field::if_none_match])};
 }
 
-/// Somebody sent a request where a handshake was due.
+/// The client sent a request instead of a handshake.
 bool is_plain_http(const Failure& failure) {
   return failure.category() == asio::error::get_ssl_category() &&
          ERR_GET_REASON(static_cast<unsigned long>(failure.value())) == SSL_R_HTTP_REQUEST;
@@ -91,7 +91,7 @@ struct HttpAnswer::Once {
   Once(const Once&) = delete;
   Once& operator=(const Once&) = delete;
   ~Once() {
-    if (!is_given) deliver({.status = 503, .body = "nobody answered; try again\n"});
+    if (!is_given) deliver({.status = 503, .body = "no answer; try again\n"});
   }
 
   std::function<void(HttpReply)> deliver;
@@ -121,8 +121,8 @@ class HttpServer::Session {
   bool is_waiting() const { return !is_stream_ && !is_reading_ && !is_sending_; }
   bool has_left();
   void forget();
-  /// Of two, the smaller gives way: who is silent, who takes its answer, who waits for one; of
-  /// these whoever has done so for longest.
+  /// The connection with the smallest value is closed first: idle, then reading its answer, then
+  /// waiting for one; of these the longest in that state.
   std::pair<int, std::uint64_t> patience() const {
     return {is_reading_ ? 0 : is_sending_ ? 1 : 2, since_};
   }
@@ -183,7 +183,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   TlsKeys::Context keys_now();
   bool make_room();
   void run();
-  void tell(std::string_view kind, std::string_view text) const;
+  void report(std::string_view kind, std::string_view text) const;
   HttpAnswer answer_of(std::uint64_t id, HttpAnswer::Left left);
   void watch_waiting();
 
@@ -223,7 +223,7 @@ void HttpServer::Session::begin() {
   read();
 }
 
-/// Nobody waits for it: it is one more operation with a deadline.
+/// Nothing blocks on it: it is one more operation with a deadline.
 void HttpServer::Session::shake_hands() {
   stream_.expires_after(milliseconds(state_.limits.request_max));
   secure_->async_handshake(SecureStream::server, [this](const Failure& failure) {
@@ -254,7 +254,7 @@ void HttpServer::Session::read() {
       try {
         take_header();
       } catch (const std::exception& trouble) {
-        state_.tell("a request", trouble.what());
+        state_.report("a request", trouble.what());
         forget();  // Rule 3: out of memory for one answer.
       }
     });
@@ -299,7 +299,7 @@ void HttpServer::Session::take_body() {
       try {
         hand_over();
       } catch (const std::exception& trouble) {
-        state_.tell("a request", trouble.what());
+        state_.report("a request", trouble.what());
         forget();  // Rule 3.
       }
     });
@@ -320,7 +320,7 @@ bool HttpServer::Session::has_left() {
   return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/// For a moment: whoever is still sending would lose the answer with the connection.
+/// For a moment: a client that is still sending would lose the answer with the connection.
 void HttpServer::Session::discard_rest() {
   buffer_.clear();
   on_stream([this](auto& stream) {
@@ -424,7 +424,7 @@ void HttpServer::Session::cut() {
   stream_.close();  // What is under way ends with a failure, and that forgets it.
 }
 
-/// With TLS the end is said, too, so that nobody takes it for one that somebody else made.
+/// With TLS a close is announced, so that the client can distinguish it from a truncation attack.
 void HttpServer::Session::say_goodbye() {
   if (!secure_) return forget();
   stream_.expires_after(discard_max);
@@ -463,7 +463,7 @@ void HttpServer::State::accept() {
         take(std::move(socket));
       } catch (const std::exception& trouble) {
         // Rule 3: out of memory for one connection, which is closed by now, or by its deadline.
-        tell("a connection", trouble.what());
+        report("a connection", trouble.what());
       }
       return accept();
     }
@@ -476,10 +476,10 @@ void HttpServer::State::accept() {
   });
 }
 
-/// Rule 1: whoever comes finds room, unless all are streams.
+/// Rule 1: a new connection finds room, unless all are streams.
 bool HttpServer::State::make_room() {
   if (sessions.size() < limits.connections_max) return true;
-  // One above the limit while the one that is cut has not heard of it yet, and no more.
+  // One above the limit while the connection that is being closed is still there, and no more.
   if (sessions.size() > limits.connections_max) return false;
   Session* first = nullptr;
   for (const auto& [id, session] : sessions) {
@@ -491,8 +491,8 @@ bool HttpServer::State::make_room() {
   return true;
 }
 
-void HttpServer::State::tell(std::string_view kind, std::string_view text) const {
-  if (extras.notices != nullptr) extras.notices->tell(kind, text);
+void HttpServer::State::report(std::string_view kind, std::string_view text) const {
+  if (extras.notices != nullptr) extras.notices->report(kind, text);
 }
 
 /// Null: plain HTTP.
@@ -501,7 +501,7 @@ TlsKeys::Context HttpServer::State::keys_now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   const Time now{std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
   if (const std::optional<Error> error = extras.tls->renew(now)) {
-    tell("new certificate", error->message + "; the one from before is shown on");
+    report("new certificate", error->message + "; the previous one stays in use");
   }
   return extras.tls->context();
 }
@@ -514,7 +514,7 @@ void HttpServer::State::take(tcp::socket socket) {
   at->second->begin();
 }
 
-/// As long as somebody waits for an answer.
+/// As long as a connection waits for an answer.
 void HttpServer::State::watch_waiting() {
   if (is_watching) return;
   is_watching = true;
@@ -545,7 +545,7 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id, HttpAnswer::Left left)
       try {
         session.reply(std::move(given));
       } catch (const std::exception& trouble) {
-        raw->tell("an answer", trouble.what());
+        raw->report("an answer", trouble.what());
         session.cut();  // Rule 3.
       }
     });
@@ -565,7 +565,7 @@ void HttpServer::State::run() {
     try {
       context.run();
     } catch (const std::exception& trouble) {
-      tell("a connection", trouble.what());
+      report("a connection", trouble.what());
     }
   }
 }

@@ -2,20 +2,20 @@
 // of server-sent events open.
 //
 // Rules:
-//  1. Everything has an end: a handshake and a request must come, and an answer be taken, within a
-//     time; a request has few bytes; there are so many connections. One too many takes the place of
-//     whoever has been silent for longest; else of whoever takes its answer for longest; else of
-//     whoever waits for one for longest. Only streams give way to nobody, and there are fewer of
-//     them than connections: so there is always room for a probe. Only a POST has a body, and it
+//  1. Everything is bounded: the time of a handshake, of a request and of reading an answer, the
+//     bytes of a request, and the number of connections. One too many replaces the connection that
+//     has been idle for longest; else the one that has been reading its answer for longest; else
+//     the one that has waited for one for longest. Streams are never replaced, and there are fewer
+//     of them than connections: so there is always room for a probe. Only a POST has a body, and it
 //     is read after the gate has seen the header.
 //  2. The handler is called on the server's thread, one request at a time, and does not wait: it
-//     answers at once, or keeps the HttpAnswer for another thread. Whoever forgets it has answered
-//     503. Who has left while its answer was awaited is noticed: its connection is free again, and
-//     the answer knows that nobody wants it.
-//  3. Whatever a client does, the process and the other clients go on.
-//  4. A frame is one text for all streams. Whoever does not take frames as fast as they come is
-//     cut; a browser comes again by itself.
-//  5. With TLS everything is encrypted, and whoever speaks plain HTTP is told so.
+//     answers at once, or keeps the HttpAnswer for another thread. An answer that is dropped sends
+//     503. A client that disconnects while its answer is awaited is noticed: its connection is free
+//     again, and the answer knows that it is unwanted.
+//  3. Whatever a client does, the process and the other clients continue.
+//  4. A frame is one text for all streams. A stream that does not read frames as fast as they come
+//     is closed; a browser reconnects.
+//  5. With TLS everything is encrypted, and a client that speaks plain HTTP gets an error.
 //
 // The one place that knows Boost.Beast.
 #pragma once
@@ -53,7 +53,7 @@ struct HttpRequest {
   std::string if_none_match;
 };
 
-/// Shared by all who are being sent it: a frame for 200 viewers is one text.
+/// Shared by all its streams: a frame for 200 viewers is one text.
 using HttpFrame = std::shared_ptr<const std::string>;
 
 struct HttpReply {
@@ -68,13 +68,13 @@ struct HttpReply {
 /// The answer to one request, to be given once, from any thread. Copies are the same answer.
 class HttpAnswer {
  public:
-  /// Set when whoever asked has left.
+  /// Set when the client has disconnected.
   using Left = std::shared_ptr<const std::atomic<bool>>;
 
   explicit HttpAnswer(std::function<void(HttpReply)> deliver, Left left = nullptr);
   /// Only the first counts.
   void give(HttpReply reply) const;
-  /// Nobody waits for it any more: whoever asked has closed the connection, or given way to others.
+  /// The client has closed the connection, or the connection was replaced.
   /// Known within a second or so.
   bool is_unwanted() const { return left_ != nullptr && left_->load(); }
 
@@ -97,7 +97,7 @@ struct HttpLimits {
 
 struct HttpExtras {
   std::optional<TlsKeys> tls;  ///< None: plain HTTP.
-  Notices* notices = nullptr;  ///< Outlives the server; null: nobody hears of what went wrong.
+  Notices* notices = nullptr;  ///< Outlives the server; null: failures are not reported.
 };
 
 using HttpHandler = std::function<void(const HttpRequest& request, const HttpAnswer& answer)>;

@@ -89,7 +89,7 @@ TEST(HttpServer, SilenceEndsAConnection) {
   EXPECT_EQ(client.receive(), "");
 }
 
-TEST(HttpServer, WhoIsSilentForLongestGivesWay) {
+TEST(HttpServer, TheLongestIdleConnectionIsClosedFirst) {
   const auto server = started({.connections_max = 2});
   const TestClient first(server->port());
   const TestClient second(server->port());
@@ -103,7 +103,7 @@ TEST(HttpServer, WhoIsSilentForLongestGivesWay) {
   EXPECT_EQ(first.receive(), "");
 }
 
-TEST(HttpServer, StreamsGiveWayToNobody) {
+TEST(HttpServer, StreamsAreNeverClosedForNewConnections) {
   const auto server = started({.connections_max = 1});
   const TestClient viewer(server->port());
   viewer.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -133,7 +133,7 @@ TEST(HttpServer, AFrameGoesToEveryStreamAndOneTooManyIsRefused) {
   }
 }
 
-TEST(HttpServer, WhoDoesNotReadAStreamIsCut) {
+TEST(HttpServer, AStreamThatIsNotReadIsClosed) {
   const auto server = started({.backlog_bytes_max = 1'000'000});
   const TestClient viewer(server->port());
   viewer.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -208,10 +208,10 @@ TEST(HttpServer, AnAnswerMayComeLaterOrNever) {
   EXPECT_TRUE(last.receive().starts_with("HTTP/1.1 503 "));
   server->reset();
   ASSERT_EQ(kept.size(), 1U);
-  kept.front().give({.body = "nobody is there\n"});
+  kept.front().give({.body = "too late\n"});
 }
 
-TEST(HttpServer, IdleConnectionsKeepNobodyOut) {
+TEST(HttpServer, IdleConnectionsDoNotBlockNewOnes) {
   const auto server = started({.connections_max = 64});
   std::vector<std::unique_ptr<TestClient>> idle;
   for (int client = 0; client < 400; ++client) {
@@ -226,8 +226,8 @@ TEST(HttpServer, IdleConnectionsKeepNobodyOut) {
   EXPECT_TRUE(last.receive().contains("path /\n"));
 }
 
-/// A probe must get through, or whoever probes takes the scheduler for dead.
-TEST(HttpServer, WhoWaitsForAnAnswerAndWhoDoesNotTakeItGiveWay) {
+/// A probe must get through, or the kubelet restarts the scheduler.
+TEST(HttpServer, ConnectionsThatDoNotReadTheirAnswerAreClosed) {
   std::vector<HttpAnswer> kept;
   std::string large;  // More than all buffers of a connection take.
   large.resize(20'000'000, 'x');
@@ -251,7 +251,7 @@ TEST(HttpServer, WhoWaitsForAnAnswerAndWhoDoesNotTakeItGiveWay) {
   }
 }
 
-TEST(HttpServer, AnAddressThatIsTakenIsTold) {
+TEST(HttpServer, AnAddressInUseIsAnError) {
   const auto server = started();
   const auto second = HttpServer::start({.host = "127.0.0.1", .port = server->port()}, echo);
   ASSERT_FALSE(second.has_value());

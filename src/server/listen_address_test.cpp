@@ -11,7 +11,7 @@ TEST(ListenAddress, WithoutAHostItIsThisMachineOnly) {
   EXPECT_EQ(*parse_listen_address("[::1]:0"), (ListenAddress{.host = "::1", .port = 0}));
 }
 
-TEST(ListenAddress, WhatIsNoAddressIsTold) {
+TEST(ListenAddress, AnInvalidAddressIsAnError) {
   for (const char* const text : {"", "10260", "localhost:1", ":", ":x", ":65536", ":-1", "::1:9",
                                  "[]:1", "[::1:1", "1.2.3.4:1 "}) {
     const auto address = parse_listen_address(text);

@@ -1,10 +1,10 @@
-// Notices: what threads beside the loop have to tell the log, without writing to it.
+// Notices: messages of other threads than the loop's for the log, without writing to it.
 //
 // Rules
-//  1. Any thread tells; the run's own thread takes and writes them down (RunLog has one writer).
-//  2. Of each kind one is kept in `apart`: the first. Those like it are counted, and the next one
-//     says how many there were. So nobody fills a log by asking for the same bug a thousand times.
-//  3. Kinds are words of ours, and few.
+//  1. Any thread reports; the run's own thread takes and logs them (RunLog has one writer).
+//  2. Of each kind one is kept per `apart`: the first. Those like it are counted, and the next one
+//     has their number. So a client cannot fill the log by repeating the same failure.
+//  3. Kinds are fixed texts, and few.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace makeway::server {
 struct Notice {
   std::string kind;
   std::string text;
-  std::uint64_t kept_back = 0;  ///< Like it, since the one before it was told.
+  std::uint64_t kept_back = 0;  ///< Like it, since the last report.
 
   friend bool operator==(const Notice&, const Notice&) = default;
 };
@@ -37,19 +37,19 @@ class Notices {
   /// For tests: a clock that never goes back.
   explicit Notices(std::function<Time()> now = steady_now) : now_(std::move(now)) {}
 
-  void tell(std::string_view kind, std::string_view text) {
+  void report(std::string_view kind, std::string_view text) {
     const std::scoped_lock lock(mutex_);
     const Time now = now_();
     const auto [at, is_new] = kinds_.try_emplace(std::string(kind));
     Kind& of = at->second;
-    if (!is_new && now - of.told < apart) {
+    if (!is_new && now - of.reported < apart) {
       ++of.kept_back;
       return;
     }
     news_.push_back({.kind = std::string(kind),
                      .text = std::string(text),
                      .kept_back = std::exchange(of.kept_back, 0)});
-    of.told = now;
+    of.reported = now;
     has_news_ = true;
   }
 
@@ -63,7 +63,7 @@ class Notices {
 
  private:
   struct Kind {
-    Time told;
+    Time reported;
     std::uint64_t kept_back = 0;
   };
   static Time steady_now() {

@@ -10,16 +10,16 @@ TEST(Notices, OneOfAKindInAWhile) {
   Time now{5};
   Notices notices([&] { return now; });
   EXPECT_TRUE(notices.take().empty());
-  notices.tell("frame", "first");
-  notices.tell("frame", "second");
-  notices.tell("question", "other");
+  notices.report("frame", "first");
+  notices.report("frame", "second");
+  notices.report("question", "other");
   EXPECT_EQ(notices.take(), (std::vector<Notice>{{.kind = "frame", .text = "first"},
                                                  {.kind = "question", .text = "other"}}));
   now.ms += Notices::apart.ms - 1;
-  notices.tell("frame", "third");
+  notices.report("frame", "third");
   EXPECT_TRUE(notices.take().empty());
   now.ms += 1;
-  notices.tell("frame", "fourth");
+  notices.report("frame", "fourth");
   EXPECT_EQ(notices.take(),
             (std::vector<Notice>{{.kind = "frame", .text = "fourth", .kept_back = 2}}));
 }

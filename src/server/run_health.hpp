@@ -1,5 +1,5 @@
-// RunHealth: whether a run lives, and whether it is ready. The run tells, the server asks; any
-// thread.
+// RunHealth: whether a run lives, and whether it is ready. Written by the run, read by the server;
+// any thread.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace makeway::server {
 
 enum class RunRole : std::uint8_t {
-  starting,  ///< Nobody knows yet who leads.
+  starting,  ///< The leader is not known yet.
   standby,   ///< Another process leads.
   leader,
   dry_run,  ///< It writes nothing, so it needs no lead.
@@ -25,7 +25,7 @@ class RunHealth {
 
   /// The loop came round; times are of a clock that never goes back.
   void stepped(Time now) { stepped_ms_ = now.ms; }
-  /// Every watched kind is in sight.
+  /// Every watched kind is synced.
   void sees(bool all) { sees_ = all; }
   void plays(RunRole role) { role_ = role; }
 

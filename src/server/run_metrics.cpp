@@ -62,7 +62,7 @@ struct RunMetrics::State {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels,
                                                                                      bounds);
   }
-  /// Of a total that somebody else keeps.
+  /// To a total that is counted elsewhere.
   static void raise(Counter& counter, std::uint64_t total) {
     const double more = static_cast<double>(total) - counter.Value();
     if (more > 0) counter.Increment(more);
@@ -90,8 +90,7 @@ struct RunMetrics::State {
       gauge("scheduler_pending_pods", "Our pods that wait for a node.", {{"queue", "active"}});
   Gauge& pending_unschedulable = gauge("scheduler_pending_pods", "Our pods that wait for a node.",
                                        {{"queue", "unschedulable"}});
-  Counter& preemptions =
-      counter("scheduler_preemption_attempts_total", "Decisions that make somebody leave.");
+  Counter& preemptions = counter("scheduler_preemption_attempts_total", "Decisions with victims.");
   Histogram& victims =
       histogram("scheduler_preemption_victims", "Pods that leave for one ask.", {}, doubling(1, 7));
   Counter& changes =
@@ -109,13 +108,13 @@ struct RunMetrics::State {
       counter("makeway_actions_refused_total", "Actions that the cluster or a brake refused.");
   Counter& broken = counter("makeway_plans_refused_total", "Plans that broke a law: bugs.");
   Counter& left_out = counter("makeway_asks_left_out_total", "Asks left out because of a bug.");
-  Gauge& nodes = gauge("makeway_nodes", "Nodes in sight.");
-  Gauge& pods = gauge("makeway_pods", "Pods in sight.");
+  Gauge& nodes = gauge("makeway_nodes", "Nodes in the cluster.");
+  Gauge& pods = gauge("makeway_pods", "Pods in the cluster.");
   Gauge& asks = gauge("makeway_pending_asks", "Pods and groups that wait.");
   Gauge& unsent = gauge("makeway_unsent_actions", "Actions that wait to be sent.");
   Gauge& assumed = gauge("makeway_assumed_objects", "Objects with effects that are not seen yet.");
   Gauge& leads = gauge("makeway_leader", "1: this process leads.");
-  Gauge& sees = gauge("makeway_sight", "1: every watched kind is in sight.");
+  Gauge& sees = gauge("makeway_sight", "1: every watched kind is synced.");
   Counter& writes = counter("makeway_writes_total", "Calls that change something.");
   Counter& writes_refused =
       counter("makeway_writes_refused_total", "Calls that the server refused.");

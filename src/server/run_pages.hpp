@@ -10,7 +10,7 @@
 
 namespace makeway::server {
 
-/// Now is of the clock that the health was told.
+/// `now` is of the same clock as the times in `health`.
 HttpReply run_page(std::string_view path, const RunHealth& health, const RunMetrics& metrics,
                    Time now);
 

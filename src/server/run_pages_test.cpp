@@ -53,7 +53,7 @@ TEST_F(RunPages, HealthFailsWhenTheLoopStandsForAMinute) {
   EXPECT_EQ(page("/healthz", page_now + Duration{60'000}).status, 503);
 }
 
-TEST_F(RunPages, ReadyIsWhoSeesEverythingAndLeadsOrStandsBy) {
+TEST_F(RunPages, ReadyMeansSyncedAndLeadingOrStandingBy) {
   health.stepped(page_now);
   EXPECT_EQ(page("/readyz").status, 503);
   health.plays(RunRole::leader);
@@ -127,7 +127,7 @@ TEST_F(RunPages, TotalsOfOthersOnlyGrow) {
   expect_line("makeway_writes_total 9");
 }
 
-/// Health and metrics are open to whoever reaches the port: they name no object.
+/// Health and metrics are open to every client: they name no object.
 TEST_F(RunPages, NoObjectIsNamed) {
   show({pending_pod("secret-name")});
   decide({.namespace_name = "secret-space", .name = "secret-name", .outcome = Outcome::fits});

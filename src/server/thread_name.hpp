@@ -1,4 +1,4 @@
-// A thread's name, as `top -H` and /proc/PID/task/TID/comm tell it.
+// A thread's name, as `top -H` and /proc/PID/task/TID/comm show it.
 #pragma once
 
 namespace makeway::server {

@@ -2,10 +2,10 @@
 //
 // Rules
 //  1. They are read at the start, and an error names the file and the remedy. A key with a
-//     passphrase is refused: nobody is there to type it.
+//     passphrase is refused: it could not be entered.
 //  2. Certificates are renewed while a scheduler runs. The files are read again for a new
 //     connection, a minute apart at most, and used where they changed and fit together; else the
-//     old ones stay and somebody is told.
+//     old ones stay and a notice is logged.
 //  3. TLS 1.2 or newer; clients cannot make us negotiate again.
 //
 // One thread.

@@ -51,7 +51,7 @@ class Tls : public testing::Test {
   std::unique_ptr<HttpServer> server;
 };
 
-TEST_F(Tls, AnswersWhoTrustsTheCertificateAndSaysTheEnd) {
+TEST_F(Tls, AnswersTrustingClientsAndClosesTheSession) {
   start();
   TlsTestClient client(server->port(), files.certificate);
   ASSERT_TRUE(client.is_trusted());
@@ -75,7 +75,7 @@ TEST_F(Tls, KeepsAConnectionAndStreamsLargeFrames) {
   EXPECT_EQ(client.receive("end"), large);
 }
 
-TEST_F(Tls, WhoSpeaksPlainHttpIsToldSo) {
+TEST_F(Tls, PlainHttpGetsAnErrorAnswer) {
   start();
   const TestClient client(server->port());
   client.send(tls_request);
@@ -95,7 +95,7 @@ TEST_F(Tls, ASlowHandshakeIsCut) {
   EXPECT_TRUE(client.receive().ends_with("path /metrics"));
 }
 
-TEST_F(Tls, HandshakesCountAsConnectionsAndKeepNobodyOut) {
+TEST_F(Tls, HandshakesCountAsConnectionsAndDoNotBlockOthers) {
   start({.connections_max = 8});
   std::vector<std::unique_ptr<TestClient>> silent;
   silent.reserve(50);
@@ -149,7 +149,7 @@ TEST_F(Tls, RenewedFilesAreUsedWhereTheyFitTogether) {
   EXPECT_EQ(keys->context(), first);  // Nothing changed.
   const TlsOwned<EVP_PKEY> other = new_test_key();
   write_test_certificate(other.get(), files.certificate);
-  EXPECT_FALSE(keys->renew(Time{59'999}).has_value());  // Nobody looked yet.
+  EXPECT_FALSE(keys->renew(Time{59'999}).has_value());  // Not read again yet.
   const auto half = keys->renew(Time{60'000});
   ASSERT_TRUE(half.has_value());
   EXPECT_TRUE(half->message.contains("it is not the key")) << half->message;

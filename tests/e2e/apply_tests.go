@@ -69,7 +69,7 @@ func applyReplaced(t *T) {
 	pool := t.pool("replaced", 1, 2, 2)
 	pool.ask("urgent", "high", "1", "")
 	plan := t.planFor("replaced/urgent")
-	// The same names, made anew: nobody has agreed to these.
+	// New pods of the same names: these were not confirmed.
 	for name := range pool.pods() {
 		if !strings.HasPrefix(name, "low-") {
 			continue
@@ -89,7 +89,7 @@ func applyReplaced(t *T) {
 	if run.Status != 7 {
 		t.fail("status %d\n%s%s", run.Status, run.Out, run.Err)
 	}
-	t.contains(run.Out, "is another pod of that name now, which stays",
+	t.contains(run.Out, "was replaced by another pod of the same name, which stays",
 		"! Pod replaced/urgent: not applied: ")
 	pool.expectLeft("low-", 2)
 	if node := pool.pod("urgent").Spec.NodeName; node != "" {
@@ -101,7 +101,7 @@ func applyReplaced(t *T) {
 
 func applyHeld(t *T) {
 	pool := t.pool("held", 1, 2, 2)
-	scheduler := t.scheduler("makeway", "event=sight ", "--scheduler-name", "nobody")
+	scheduler := t.scheduler("makeway", "event=sight ", "--scheduler-name", "unused")
 	pool.ask("urgent", "high", "1", "")
 	plan := t.planFor("held/urgent")
 	began := time.Now()

@@ -17,7 +17,7 @@ import (
 
 // Beside is one more cluster: an API server of its own in the etcd of the first one, and of the
 // controllers those of Deployments and ReplicaSets. Scheduler and kubelets are played here: a pod
-// is bound to the first open node with a free GPU and runs; who leaves goes when `letGo` says so.
+// is bound to the first open node with a free GPU and runs; a leaving pod goes when `letGo` is set.
 type Beside struct {
 	*T
 	name  string
@@ -25,7 +25,7 @@ type Beside struct {
 	letGo atomic.Bool
 	// Whether what an owner has left behind is deleted.
 	collects atomic.Bool
-	closed   sync.Map // Nodes to which nobody is bound.
+	closed   sync.Map // Nodes to which no pod is bound.
 	done     context.CancelFunc
 }
 
@@ -194,7 +194,7 @@ func (b *Beside) clear() {
 	client := b.plane.Client.AppsV1().Deployments("fleet")
 	list, err := client.List(b.ctx, meta.ListOptions{})
 	b.must(err, "deployments")
-	// Nobody else collects garbage here.
+	// There is no other garbage collector here.
 	alone := meta.DeletePropagationBackground
 	for _, each := range list.Items {
 		err := client.Delete(b.ctx, each.Name, meta.DeleteOptions{PropagationPolicy: &alone})
@@ -214,7 +214,7 @@ func (b *Beside) clear() {
 
 // collect deletes what an owner has left behind. A controller whose cache is behind makes a
 // ReplicaSet or a pod for an owner that is gone, after everything else was cleared away; such a pod
-// holds a node for ever. Owners are listed last, so that whoever is not among them is gone.
+// holds a node for ever. Owners are listed last, so that an owner that is not listed is gone.
 func (b *Beside) collect(ctx context.Context) {
 	apps, pods := b.plane.Client.AppsV1(), b.plane.Client.CoreV1().Pods("fleet")
 	podList, podErr := pods.List(ctx, meta.ListOptions{})

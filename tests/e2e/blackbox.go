@@ -53,7 +53,7 @@ func (m *Maker) create(ctx context.Context, content map[string]any) error {
 	return err
 }
 
-// Board shows all pods of the cases as one watch tells them.
+// Board shows all pods of the cases as one watch reports them.
 type Board struct{ pods cache.Store }
 
 func (t *T) board(ctx context.Context) *Board {
@@ -128,7 +128,7 @@ func (r *Trial) makeBound(older bool) {
 	}
 }
 
-// run lets the pods ask one after the other, and looks twice at what became of everybody.
+// run lets the pods ask one after the other, and looks twice at the results of all.
 func (r *Trial) run() {
 	for _, pod := range r.Pods {
 		if pod.Leaving {

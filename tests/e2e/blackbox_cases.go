@@ -74,7 +74,7 @@ func (v Verdict) of(side string) string {
 	return word
 }
 
-// differs says that the two schedulers do, and that docs/kubernetes.md must tell why.
+// differs: the two schedulers decide differently, and docs/kubernetes.md must say why.
 func (c Case) differs() bool {
 	for _, pod := range c.Pods {
 		if pod.Is.Kube != pod.Is.Makeway {
@@ -167,7 +167,7 @@ func (p CasePod) object(pool, scheduler string) map[string]any {
 		spec[key] = value
 	}
 	p.place(pool, spec)
-	p.wish(spec)
+	p.require(spec)
 	return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 }
 
@@ -205,8 +205,8 @@ func (p CasePod) place(pool string, spec map[string]any) {
 	}
 }
 
-// wish adds the required terms, and what every constraint of spread has unless it says otherwise.
-func (p CasePod) wish(spec map[string]any) {
+// require adds the required terms, and the defaults of every spread constraint.
+func (p CasePod) require(spec map[string]any) {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	affinity, _ := spec["affinity"].(map[string]any)
 	if affinity == nil {

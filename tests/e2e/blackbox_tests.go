@@ -33,7 +33,7 @@ func blackbox(t *T) {
 	t.forgetPending()
 	t.blackboxClasses()
 	trials := t.trials(ctx)
-	t.differencesAreTold(trials)
+	t.differencesAreDocumented(trials)
 	began := time.Now()
 	t.ground(trials)
 	t.note("%d cases, two schedulers: the ground took %.1f s", len(trials)/2, seconds(began))
@@ -202,8 +202,8 @@ func (t *T) provision(ctx context.Context) {
 	}
 }
 
-// differencesAreTold compares the cases in which the two differ with the table that explains them.
-func (t *T) differencesAreTold(trials []*Trial) {
+// differencesAreDocumented compares the cases in which the two differ with the table of the docs.
+func (t *T) differencesAreDocumented(trials []*Trial) {
 	text, err := os.ReadFile("../../docs/kubernetes.md")
 	t.must(err, "docs")
 	_, table, found := strings.Cut(string(text), "\n### The same pods, both schedulers\n")
@@ -211,23 +211,23 @@ func (t *T) differencesAreTold(trials []*Trial) {
 		t.fail("docs/kubernetes.md has no table of differences")
 	}
 	table, _, _ = strings.Cut(table, "\n## ")
-	told := map[string]bool{}
+	explained := map[string]bool{}
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
-			told[strings.TrimSpace(cells[1])] = true
+			explained[strings.TrimSpace(cells[1])] = true
 		}
 	}
-	delete(told, "case")
-	delete(told, "---")
+	delete(explained, "case")
+	delete(explained, "---")
 	for _, trial := range trials {
-		if trial.side == "makeway" && trial.differs() && !told[trial.Name] {
-			t.fail("docs/kubernetes.md does not tell why they differ: %s", trial.Name)
+		if trial.side == "makeway" && trial.differs() && !explained[trial.Name] {
+			t.fail("docs/kubernetes.md does not say why they differ: %s", trial.Name)
 		}
 		if trial.side == "makeway" && trial.differs() {
-			delete(told, trial.Name)
+			delete(explained, trial.Name)
 		}
 	}
-	for name := range told {
-		t.fail("docs/kubernetes.md tells of a difference that no case has: %s", name)
+	for name := range explained {
+		t.fail("docs/kubernetes.md has a difference that no case has: %s", name)
 	}
 }

@@ -59,7 +59,7 @@ type Script struct {
 	saved  map[string]string
 
 	name                string // Of the call, for messages.
-	nobody              bool
+	unknownUser         bool
 	contentType, accept string
 	body                string
 	answerText, pending string
@@ -126,7 +126,7 @@ func (s *Script) step(word, rest string) string {
 	first, second, _ := strings.Cut(rest, " ")
 	switch word {
 	case "call":
-		s.name, s.nobody, s.contentType, s.body = rest, false, "application/json", ""
+		s.name, s.unknownUser, s.contentType, s.body = rest, false, "application/json", ""
 		s.accept = "application/json"
 	case "put":
 		return s.put(rest)
@@ -136,7 +136,7 @@ func (s *Script) step(word, rest string) string {
 	case "forget":
 		s.t.forget()
 	case "as":
-		s.nobody = true
+		s.unknownUser = true
 	case "type":
 		s.contentType = rest
 	case "accept":
@@ -166,7 +166,7 @@ func (s *Script) send(wanted string) string {
 		return err.Error()
 	}
 	token := s.token
-	if s.nobody {
+	if s.unknownUser {
 		token = "nobody"
 	}
 	request.Header.Set("Authorization", "Bearer "+token)

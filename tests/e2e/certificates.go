@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Authority signs the certificates of one control plane; nobody else trusts it.
+// Authority signs the certificates of one control plane; no other program trusts it.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

@@ -18,8 +18,8 @@ func credentialTests() []Test {
 		{Name: "a token file lets us in", Run: withTokenFile},
 		{Name: "an exec plugin lets us in", Run: withPlugin},
 		{Name: "HTTP/2 is spoken over TLS, and only GET", Run: overHTTP2},
-		{Name: "a wrong token, a wrong authority and a closed port are told with remedies",
-			Run: letNobodyIn},
+		{Name: "a wrong token, a wrong authority and a closed port are reported with remedies",
+			Run: wrongLogins},
 	}
 }
 
@@ -82,7 +82,7 @@ func overHTTP2(t *T) {
 	t.note("%d requests", front.counted(t))
 }
 
-func letNobodyIn(t *T) {
+func wrongLogins(t *T) {
 	t.reader()
 	other, err := newAuthority()
 	t.must(err, "authority")

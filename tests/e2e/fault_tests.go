@@ -20,9 +20,9 @@ func faultTests() []Test {
 		{Name: "faults: a DELETE is late, and another pod has the name: that one stays",
 			Run: lateDelete},
 		{Name: "faults: a leader that was stopped does no harm when it goes on", Run: stoppedLeader},
-		{Name: "faults: a tenth of the writes gets 429, another 504: all bound, nobody in vain",
+		{Name: "faults: a tenth of the writes gets 429, another 504: all bound, no needless eviction",
 			Run: refusedWrites},
-		{Name: "faults: a pod whose bind got lost is nobody's victim", Run: lostBind},
+		{Name: "faults: a pod whose bind got lost is not a victim", Run: lostBind},
 		{Name: "faults: killed at each write of a gang against a gang", Run: killedAtEachWrite},
 		{Name: "faults: a nomination survives a restart", Run: nominationSurvives},
 	}
@@ -42,7 +42,7 @@ func (p *Pool) vanish(name string) {
 	})
 }
 
-// finalizers of all pods of the pool; `null` removes them, and with them whoever is leaving.
+// finalizers of all pods of the pool; `null` removes them, and with them the leaving pods.
 func (p *Pool) finalizers(value string) {
 	for name := range p.pods() {
 		_, err := p.t.plane.Client.CoreV1().Pods(p.name).Patch(p.t.ctx, name,
@@ -101,7 +101,7 @@ func lateDelete(t *T) {
 	scheduler.end(t)
 }
 
-// versions of all pods of the pool: who changed, and where they are.
+// versions of all pods of the pool, and their nodes.
 func (p *Pool) versions() string {
 	text := ""
 	for name, pod := range p.pods() {
@@ -110,11 +110,11 @@ func (p *Pool) versions() string {
 	return sorted(text)
 }
 
-// rests waits until nobody changes its pods for a second, and returns their versions.
+// rests waits until its pods do not change for a second, and returns their versions.
 func (p *Pool) rests() string {
 	p.t.settle()
 	versions := ""
-	p.t.until(minutes(1), "nobody changes the pods", func() (bool, string) {
+	p.t.until(minutes(1), "the pods do not change", func() (bool, string) {
 		before := versions
 		versions = p.versions()
 		time.Sleep(time.Second)
@@ -234,7 +234,7 @@ func lostBind(t *T) {
 	pool.vanish("calm")
 }
 
-// freeLease is what its duration does, at once: whoever held it was killed.
+// freeLease expires the Lease at once: its holder was killed.
 func (t *T) freeLease() {
 	_, err := t.plane.Client.CoordinationV1().Leases("kube-system").Patch(t.ctx, "makeway",
 		types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`), meta.PatchOptions{})
@@ -271,7 +271,7 @@ func (d Duel) isOver() bool {
 			return false
 		}
 	}
-	// The last write tells the group.
+	// The last write is the condition of the group.
 	group, err := d.pool.t.plane.Client.SchedulingV1beta1().PodGroups(d.pool.name).Get(
 		d.pool.t.ctx, fmt.Sprintf("fresh%d", d.round), meta.GetOptions{})
 	d.pool.t.must(err, "group")
@@ -297,7 +297,7 @@ func (d Duel) prepare() {
 	}
 }
 
-// judge: the new gang is bound, the old one has left whole, and nobody else. If the process died
+// judge: the new gang is bound, the old one has left whole, and nothing else. If the process died
 // between the deletions, the old gang is no gang any more: the next plan may spare its rest where
 // fewer others do, but no more than its four pods leave in all.
 func (d Duel) judge(scheduler *Scheduler, faulty *Faulty) {
@@ -321,22 +321,22 @@ func killedAtEachWrite(t *T) {
 		func(number int, seen bool) bool { return seen == (number%2 == 0) })
 }
 
-// killedEverywhere tells a story again and again: the n-th write is at the proxy, the process is
+// killedEverywhere repeats a story: the n-th write is at the proxy, the process is
 // killed, the server sees the write or does not, and a new process goes on. By day only those.
 func (t *T) killedEverywhere(faulty *Faulty, story func(round int) Story,
 	byDay func(number int, seen bool) bool) {
 	rounds := 0
 	for number := 1; ; number++ {
-		reached, told := false, false
+		reached, tried := false, false
 		for _, seen := range []bool{true, false} {
 			if !t.night && !byDay(number, seen) {
 				continue
 			}
 			rounds++
-			told = true
+			tried = true
 			reached = t.killedAt(story(rounds), faulty, nth(number, seen)) || reached
 		}
-		if told && !reached {
+		if tried && !reached {
 			t.note("%d writes, %d rounds", number-1, rounds)
 			return
 		}
@@ -445,7 +445,7 @@ func nominationSurvives(t *T) {
 	}
 	pool.expectLeft("low-", 5)
 	if writes := t.writes(from); writes["delete"] > 0 {
-		t.fail("the second deleted somebody: %v", writes)
+		t.fail("the second deleted a pod: %v", writes)
 	}
 	second.end(t)
 }

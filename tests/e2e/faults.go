@@ -29,11 +29,11 @@ func (w Write) is(what string) bool { return w.Method+" "+w.Resource == what }
 // Fault is what happens to a write on its way; nothing: it goes through.
 type Fault struct {
 	Hold         <-chan struct{} // The server does not see it before that is closed.
-	Lost         bool            // The server never sees it, and nobody answers.
+	Lost         bool            // The server never sees it, and there is no answer.
 	AnswerIsLost bool            // The server sees it, and its answer is lost.
 	Answer       *Answer         // Given instead of the server's.
 	IsDone       bool            // With an Answer: the server saw it all the same.
-	Afterwards   func()          // When the server has answered, and before anybody hears of it.
+	Afterwards   func()          // When the server has answered, and before the answer is passed on.
 }
 
 // Answer is one that the API server could give.
@@ -63,7 +63,7 @@ type Passed struct {
 }
 
 // Faulty stands before the API server, speaks HTTP/2 with makeway, and treats its writes badly.
-// A write that was let go reaches the server even if nobody waits for the answer any more.
+// A write that was let go reaches the server even if its client does not wait for the answer.
 type Faulty struct {
 	URL       string
 	ctx       context.Context
@@ -134,7 +134,7 @@ func (f *Faulty) writes(what string) []Passed {
 	return found
 }
 
-// removals are the writes that make a pod leave, however budgets are kept.
+// removals are the writes that evict a pod, with or without budgets.
 func (f *Faulty) removals() []Passed {
 	return append(f.writes("DELETE pods"), f.writes("POST pods/eviction")...)
 }
@@ -268,7 +268,7 @@ func (f *Faulty) handle(writer http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// send gives it to the server, whoever has gone meanwhile.
+// send gives it to the server, even if the client has gone meanwhile.
 func (f *Faulty) send(request *http.Request, body []byte) (*http.Response, []byte, error) {
 	onward, err := http.NewRequestWithContext(f.ctx, request.Method,
 		f.target+request.URL.RequestURI(), bytes.NewReader(body))

@@ -82,12 +82,12 @@ func (t *T) define(plurals ...string) (undo func()) {
 	}
 }
 
-// discovers waits until the server tells of these kinds and serves them, or of none of them any
-// more: that is some time after a definition is established, or gone. It tells it in two forms, of
+// discovers waits until the server lists these kinds and serves them, or none of them any
+// more: that is some time after a definition is established, or gone. It lists them in two forms, of
 // which makeway reads the one and we read the other.
 func (t *T) discovers(resources []string, wanted bool) {
 	rest := t.plane.Client.Discovery().RESTClient()
-	t.until(minutes(1), fmt.Sprintf("discovery tells of %v: %v", resources, wanted),
+	t.until(minutes(1), fmt.Sprintf("discovery lists %v: %v", resources, wanted),
 		func() (bool, string) {
 			groups, err := rest.Get().AbsPath("/apis").DoRaw(t.ctx)
 			t.must(err, "groups")

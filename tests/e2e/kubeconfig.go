@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Login is who a kubeconfig lets in, and where; empty fields are left out.
+// Login is the user and the server of a kubeconfig; empty fields are left out.
 type Login struct {
 	Token, TokenFile string
 	Pair             Pair

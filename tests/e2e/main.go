@@ -111,18 +111,18 @@ func main() {
 	scale := flag.Float64("scale", 1, "with -peer: size of the loads, such as 0.1")
 	rounds := flag.Int("rounds", 3, "with -peer: turns of each scheduler; medians are printed")
 	flight := flag.Int("flight", 48, "with -peer: requests of the floor at once")
-	who := flag.String("contenders", "makeway,kube-scheduler,floor", "with -peer: those that run")
+	contenders := flag.String("contenders", "makeway,kube-scheduler,floor", "with -peer: which run")
 	kubeQPS := flag.Int("kube-qps", 0, "with -peer: kube-scheduler's --kube-api-qps, 0 as it ships")
 	flag.Parse()
 	if *peer {
 		os.Exit(runPeer(PeerOptions{Binaries: *binaries, Words: *only, Scale: *scale,
 			Rounds: *rounds, Flight: *flight, KubeQPS: *kubeQPS, Keep: *keep,
-			Contenders: strings.Split(*who, ",")}))
+			Contenders: strings.Split(*contenders, ",")}))
 	}
 	if *draw == 0 {
 		*draw = uint64(time.Now().Unix())
 	}
-	os.Exit(runAll(*binaries, Wish{only: *only, night: *night, soak: *soak, keep: *keep,
+	os.Exit(runAll(*binaries, RunOptions{only: *only, night: *night, soak: *soak, keep: *keep,
 		load: RandomLoad{*load, *draw}}))
 }
 
@@ -132,15 +132,15 @@ type RandomLoad struct {
 	seed  uint64
 }
 
-// Wish is which tests to run, and how.
-type Wish struct {
+// RunOptions: which tests to run, and how.
+type RunOptions struct {
 	only        string
 	night, keep bool
 	soak        time.Duration
 	load        RandomLoad
 }
 
-func (w Wish) tests() []Test {
+func (w RunOptions) tests() []Test {
 	if w.soak > 0 {
 		return soakTests()
 	}
@@ -153,7 +153,7 @@ func (w Wish) tests() []Test {
 	return tests
 }
 
-func runAll(binaries string, wish Wish) int {
+func runAll(binaries string, options RunOptions) int {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "makeway-e2e-")
@@ -170,13 +170,13 @@ func runAll(binaries string, wish Wish) int {
 	}
 	fmt.Printf("e2e: control plane %s ready after %.1f s\n", plane.Version, seconds(began))
 	count, failed := 0, 0
-	for _, test := range wish.tests() {
+	for _, test := range options.tests() {
 		if ctx.Err() != nil {
 			break
 		}
 		count++
 		t := &T{ctx: ctx, plane: plane, dir: filepath.Join(dir, fmt.Sprintf("test-%02d", count)),
-			night: wish.night, soak: wish.soak, load: wish.load}
+			night: options.night, soak: options.soak, load: options.load}
 		if !t.runOne(test) {
 			failed++
 		}
@@ -187,7 +187,7 @@ func runAll(binaries string, wish Wish) int {
 		failed++
 	}
 	return conclude(ctx, summary{count: count, failed: failed, began: began, dir: dir,
-		keep: wish.keep})
+		keep: options.keep})
 }
 
 type summary struct {

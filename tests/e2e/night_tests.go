@@ -17,7 +17,7 @@ func nightTests() []Test {
 	return []Test{
 		{Name: "night: pods of a DaemonSet come onto 100 full nodes", Night: true,
 			Run: func(t *T) { t.daemonSetOnFullNodes("hundred", 100) }},
-		{Name: "night: 50 bursts of 10 asks, and nobody leaves in vain", Night: true, Run: manyBursts},
+		{Name: "night: 50 bursts of 10 asks, and no needless eviction", Night: true, Run: manyBursts},
 		{Name: "night: leaders end and are killed under load", Night: true, Run: leadersUnderLoad},
 		{Name: "night: the API server is killed in the middle of a burst", Night: true,
 			Run: serverKilled},
@@ -98,7 +98,7 @@ func manyBursts(t *T) {
 	scheduler.end(t)
 }
 
-// leadersUnderLoad: every two seconds whoever leads ends or is killed, and stands by again.
+// leadersUnderLoad: every two seconds the leader ends or is killed, and stands by again.
 func leadersUnderLoad(t *T) {
 	const nodes, each, asks = 20, 5, 60
 	pool := t.pool("relay", nodes, each, each)
@@ -143,7 +143,7 @@ func leadersUnderLoad(t *T) {
 // leaderOf waits until one of them leads and sees.
 func (t *T) leaderOf(team []*Scheduler) int {
 	leader := 0
-	t.until(minutes(1), "somebody leads", func() (bool, string) {
+	t.until(minutes(1), "one of them leads", func() (bool, string) {
 		for i, each := range team {
 			if !each.process.running() {
 				t.fail("%s has ended:\n%s", each.name, each.text())

@@ -180,7 +180,7 @@ func (p *Peer) schedule(name, folder string) (process *Process, stop func()) {
 		scheduler := p.scheduler(folder, "event=sight ", "--set",
 			"live.maxEvictionsPerMinute=1000000") // The brake is for people, not for a race.
 		p.page = scheduler
-		time.Sleep(6 * time.Second) // It evicts nobody in its first five seconds.
+		time.Sleep(6 * time.Second) // It evicts nothing in its first five seconds.
 		process, stop = scheduler.process, func() {
 			scheduler.end(p.T)
 			p.page = nil

@@ -55,9 +55,9 @@ func (a *Asks) see(pod *core.Pod) {
 	}
 }
 
-// follow tells of every change of such pods until the context ends. A server under load may end a
-// watch: then it lists what there is, tells all of it, and watches from there.
-func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.EventType, *core.Pod)) {
+// follow reports every change of such pods until the context ends. A server under load may end a
+// watch: then it lists the pods, reports all of them, and watches from there.
+func (p *Peer) follow(ctx context.Context, selector string, show func(watch.EventType, *core.Pod)) {
 	pods := p.client.CoreV1().Pods(peerNamespace)
 	list, err := pods.List(ctx, meta.ListOptions{LabelSelector: selector})
 	p.must(err, "pods")
@@ -67,7 +67,7 @@ func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.Even
 	}
 	changes, err := open()
 	p.must(err, "watch")
-	told := map[string]*core.Pod{}
+	known := map[string]*core.Pod{}
 	drain := func() {
 		defer changes.Stop()
 		for event := range changes.ResultChan() {
@@ -75,11 +75,11 @@ func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.Even
 			if !is {
 				return // It is an error, such as 410.
 			}
-			told[pod.Name] = pod
+			known[pod.Name] = pod
 			if event.Type == watch.Deleted {
-				delete(told, pod.Name)
+				delete(known, pod.Name)
 			}
-			tell(event.Type, pod)
+			show(event.Type, pod)
 		}
 	}
 	again := func() error {
@@ -88,8 +88,8 @@ func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.Even
 			return err
 		}
 		list = fresh
-		gone := told
-		told = map[string]*core.Pod{}
+		gone := known
+		known = map[string]*core.Pod{}
 		for i := range list.Items {
 			pod := &list.Items[i]
 			kind := watch.Added
@@ -97,17 +97,17 @@ func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.Even
 				kind = watch.Modified
 			}
 			delete(gone, pod.Name)
-			told[pod.Name] = pod
-			tell(kind, pod)
+			known[pod.Name] = pod
+			show(kind, pod)
 		}
 		for _, pod := range gone {
-			tell(watch.Deleted, pod)
+			show(watch.Deleted, pod)
 		}
 		changes, err = open()
 		return err
 	}
 	for i := range list.Items {
-		told[list.Items[i].Name] = &list.Items[i]
+		known[list.Items[i].Name] = &list.Items[i]
 	}
 	go func() {
 		for drain(); ctx.Err() == nil; drain() {
@@ -191,7 +191,7 @@ func (p *Peer) makeAsks(load Load, name string, asks *Asks) {
 	}
 }
 
-// look checks the answer: who is bound, who has left, and that no node has more than it can.
+// look checks the answer: which pods are bound and which have left, and that no node is overfull.
 func (p *Peer) look(result *Result, load Load, asks *Asks) {
 	asks.mutex.Lock()
 	var took []time.Duration
@@ -214,7 +214,7 @@ func (p *Peer) look(result *Result, load Load, asks *Asks) {
 		}
 		used[pod.Spec.NodeName]++
 	}
-	delete(used, "") // Those are told as not bound.
+	delete(used, "") // Those are reported as not bound.
 	for node, count := range used {
 		if count > 10 {
 			result.Overfull = fmt.Sprintf("%s has %d pods of one CPU", node, count)
@@ -224,7 +224,7 @@ func (p *Peer) look(result *Result, load Load, asks *Asks) {
 	result.Excess = result.Victims - load.victims()
 }
 
-// inside tells how many cycles makeway has had since its start, and what they took.
+// inside returns how many cycles makeway has had since its start, and their times.
 func (p *Peer) inside() string {
 	_, text := p.page.get(p.T, "/metrics")
 	figures := map[string]float64{}

@@ -22,8 +22,8 @@ func planTests() []Test {
 	}
 }
 
-// quiet runs the comparison on a cluster that did not change meanwhile: neither by itself nor by
-// what is compared.
+// quiet runs the comparison on a cluster that did not change meanwhile, not even through the
+// comparison.
 func (t *T) quiet(compare func(config, dump string)) {
 	t.seed()
 	config, path := t.reader(), t.dir+"/dump.json"
@@ -66,7 +66,7 @@ func snapshotEqualsDump(t *T) {
 	})
 }
 
-// withoutSize leaves out the line of an overview that tells how much was read.
+// withoutSize leaves out the line of an overview that says how much was read.
 func withoutSize(text string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {

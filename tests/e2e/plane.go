@@ -171,7 +171,7 @@ func (p *Plane) startServer(ctx context.Context) error {
 	deadline := time.Now().Add(slowness * 2 * time.Minute)
 	for starts := 0; ; {
 		if p.apiserver == nil || !p.apiserver.running() {
-			// Until it listens, its port may be somebody else's for a moment.
+			// Until it listens, its port may belong to another process for a moment.
 			if starts++; starts > 3 || !p.etcd.running() {
 				return fmt.Errorf("kube-apiserver or etcd ended at once")
 			}

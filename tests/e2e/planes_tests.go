@@ -111,7 +111,7 @@ func (f *Fleet) scaled(plane *Beside, name string, wanted int32, scheduler *Sche
 }
 
 // Seed 000: reco wants a GPU and there is none. web has three in east, all of lower priority; job
-// has the last one of west, which is nobody's victim.
+// has the last one of west, which is never a victim.
 func (f *Fleet) prepare(graceSeconds int) {
 	f.east.deploy("web", 3, graceSeconds)
 	f.east.deploy("reco", 0, 2)
@@ -153,7 +153,7 @@ func lifeOverPlanes(t *T) {
 	if count := strings.Count(scheduler.text(), "event=plane-lost"); count != 1 {
 		t.fail("a plane was lost %d times:\n%s", count, scheduler.text())
 	}
-	// It is back, and job has gone by somebody else's hand: reco may have one more, there.
+	// It is back, and another client has removed job: reco may have one more, there.
 	wire.closed.Store(false)
 	t.until(minutes(1), "west is seen again", func() (bool, string) {
 		return strings.Count(scheduler.text(), "event=plane-sight plane=west") == 2,

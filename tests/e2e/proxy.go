@@ -21,7 +21,7 @@ type Wire struct {
 	target   string
 	listener net.Listener
 	closed   atomic.Bool
-	stuck    atomic.Bool  // Nothing comes through, and nobody is told.
+	stuck    atomic.Bool  // Nothing comes through, without an error.
 	delay    atomic.Int64 // Nanoseconds before each piece of at most 16 KB.
 	made     atomic.Int64
 	moved    atomic.Int64 // When bytes last came through: nanoseconds since 1970.
@@ -135,7 +135,7 @@ func (t *T) forwarder() (*httputil.ReverseProxy, http.RoundTripper) {
 	forward.FlushInterval = -1
 	forward.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
 		ForceAttemptHTTP2: true}
-	forward.ErrorLog = log.New(io.Discard, "", 0) // Whoever is killed leaves requests behind.
+	forward.ErrorLog = log.New(io.Discard, "", 0) // A killed process leaves open requests.
 	return forward, forward.Transport
 }
 

@@ -74,7 +74,7 @@ func (s *Shares) queue(name string, weight int) {
 		name, weight)), name)
 }
 
-// status is written by somebody who may.
+// status is written by an administrator.
 func (s *Shares) status(queue, text string) {
 	_, err := s.t.plane.Dynamic.Resource(queueResource).Patch(s.t.ctx, queue, types.MergePatchType,
 		[]byte(`{"status":`+text+`}`), meta.PatchOptions{}, "status")
@@ -132,7 +132,7 @@ func (s *Shares) shows(scheduler *Scheduler, rows ...string) {
 	})
 }
 
-// leavingNames are the pods that are told to leave and are there.
+// leavingNames are the terminating pods.
 func (s *Shares) leavingNames() string {
 	var names []string
 	for name, pod := range s.pods() {
@@ -143,7 +143,7 @@ func (s *Shares) leavingNames() string {
 	return sorted(strings.Join(names, "\n"))
 }
 
-// agrees: a plan of the cluster as it is would write no other status, and make nobody leave for a
+// agrees: a plan of the cluster as it is would write no other status, and evict nothing for a
 // queue.
 func (s *Shares) agrees(scheduler *Scheduler, arguments ...string) {
 	arguments = append([]string{"plan", "--kubeconfig", s.t.reader(), "-o", "json"}, arguments...)
@@ -165,7 +165,7 @@ func (s *Shares) agrees(scheduler *Scheduler, arguments ...string) {
 
 var byWeight = []string{"--set", "queue.division=by-weight"}
 
-// seedTables acts out what seed 001 tells: a queue that is over what it may use loses a pod; a new
+// seedTables replays seed 001: a queue that is over what it may use loses a pod; a new
 // queue gets what is unused at once, and the rest when the pods that hold it are gone.
 func seedTables(t *T) {
 	seed := t.shares("seed001", 9, "27Gi")
@@ -228,11 +228,11 @@ func seedTables(t *T) {
 	}
 	t.note("%d status writes of 3 queues for 7 tables", wrote)
 	if wrote > 14 {
-		t.fail("%d status writes, and at most 14 tell something new", wrote)
+		t.fail("%d status writes, and at most 14 are news", wrote)
 	}
 }
 
-// letGo lets a pod that is told to leave be gone.
+// letGo removes a terminating pod.
 func (s *Shares) letGo(name string) {
 	_, err := s.t.plane.Client.CoreV1().Pods(s.name).Patch(s.t.ctx, name, types.MergePatchType,
 		[]byte(`{"metadata":{"finalizers":null}}`), meta.PatchOptions{})
@@ -323,10 +323,10 @@ func (s *Shares) accepted(name string) {
 	s.t.until(minutes(1), name+" is accepted", func() (bool, string) {
 		return condition()["status"] == "True", fmt.Sprint(condition())
 	})
-	// Somebody else's condition is kept, whatever we wrote beside it.
+	// The condition of another client is kept, whatever we wrote beside it.
 	other := s.t.conditionOf("queues", name, "example.com/Reviewed")
 	if other["observedGeneration"] != int64(1) {
-		s.t.fail("somebody else's condition is %v", other)
+		s.t.fail("the condition of another client is %v", other)
 	}
 	for _, queue := range []string{name, "missing"} {
 		s.t.must(s.t.plane.Dynamic.Resource(queueResource).Delete(s.t.ctx, queue,
@@ -382,7 +382,7 @@ func (c Claim) judge(scheduler *Scheduler, _ *Faulty) {
 	}
 }
 
-// killedBeforeEviction: both statuses are on the server, and nobody was told to leave.
+// killedBeforeEviction: both statuses are on the server, and nothing was evicted.
 func killedBeforeEviction(t *T) {
 	shares, faulty := t.shares("claims", 4, "32Gi"), t.faulty()
 	defer shares.end()
@@ -391,7 +391,7 @@ func killedBeforeEviction(t *T) {
 		return write.is("PATCH pods/status") && strings.HasPrefix(write.Name, "old")
 	}, false}
 	if !t.killedAt(Claim{shares, 1}, faulty, mark) {
-		t.fail("nobody was marked: %v", faulty.all())
+		t.fail("no pod was marked: %v", faulty.all())
 	}
 	written := map[string]bool{}
 	for _, write := range faulty.writes("PATCH queues/status") {

@@ -10,7 +10,7 @@ import (
 
 func rightsTests() []Test {
 	return []Test{
-		{Name: "missing rights are told with verb, resource and the rule to add", Run: missingRights},
+		{Name: "missing rights are reported with verb, resource and the rule to add", Run: missingRights},
 		{Name: "--keep-going leaves out what may not be read", Run: keepGoing},
 	}
 }
@@ -55,7 +55,7 @@ func missingRights(t *T) {
 	}
 	t.contains(run.Err, "403", "list", "poddisruptionbudgets", "priorityclasses",
 		"policy", "scheduling.k8s.io", "makeway-half")
-	// The rules that were told are enough: they are those that we took away.
+	// The reported rules are enough: they are those that we took away.
 	t.contains(run.Err, "resources: [poddisruptionbudgets]", "resources: [priorityclasses]")
 }
 

@@ -26,12 +26,12 @@ func runTests() []Test {
 			Run: plainBind},
 		{Name: "run: an urgent pod is nominated, its victim marked, and then it is bound",
 			Run: preemption},
-		{Name: "run: a gang makes a gang of mode all leave", Run: gangAgainstGang},
-		{Name: "run: a burst makes nobody leave in vain", Run: burst},
+		{Name: "run: a gang evicts a gang of mode all", Run: gangAgainstGang},
+		{Name: "run: a burst causes no needless eviction", Run: burst},
 		{Name: "run: killed in the middle of a preemption and started again", Run: killedInTheMiddle},
 		{Name: "run: pods of a DaemonSet come onto 20 full nodes",
 			Run: func(t *T) { t.daemonSetOnFullNodes("daemons", 20) }},
-		{Name: "run: a missing right is told with its rule, and nothing begins", Run: missingRule},
+		{Name: "run: a missing right is reported with its rule, and nothing begins", Run: missingRule},
 		{Name: "run: a second process stands by and takes over", Run: handOver},
 		{Name: "run: makeway.dev/pause on the Lease stops evictions", Run: paused},
 		{Name: "run: connections that fall silent are given up, and the Lease is kept",
@@ -48,10 +48,10 @@ type Scheduler struct {
 }
 
 // With a Lease of so few seconds a killed leader is replaced soon; all its times are parts of it.
-// Not fewer: who cannot renew it for two thirds of that time, on a machine that stalls, ends.
+// Not fewer: a leader that cannot renew it for two thirds of that time, on a slow machine, ends.
 var shortLease = []string{"--set", "live.leaseDuration=6s"}
 
-// tokenForADay outlasts a soak of an hour, which is what a token lasts without a wish.
+// tokenForADay outlasts a soak of an hour, which is how long a token lasts by default.
 func tokenForADay() *authentication.TokenRequest {
 	seconds := int64(24 * time.Hour / time.Second)
 	return &authentication.TokenRequest{
@@ -141,11 +141,11 @@ func (s *Scheduler) end(t *T) {
 		t.fail("makeway ended with %d:\n%s", status, s.text())
 	}
 	if strings.Contains(s.text(), "level=error") {
-		t.fail("makeway told an error:\n%s", s.text())
+		t.fail("makeway logged an error:\n%s", s.text())
 	}
 }
 
-// lostLease: it has ended, as whoever cannot renew its Lease must.
+// lostLease: it has ended, as a leader that cannot renew its Lease must.
 func (s *Scheduler) lostLease() bool {
 	return !s.process.running() && s.process.cmd.ProcessState.ExitCode() == 6
 }
@@ -165,8 +165,8 @@ type Pool struct {
 	name string
 }
 
-// pool has nodes NAME-00 and so on; each has pods of one CPU of class low on it. Whoever still
-// schedules, because its test failed, is ended first.
+// pool has nodes NAME-00 and so on; each has pods of one CPU of class low on it. A scheduler
+// that still runs, because its test failed, is ended first.
 func (t *T) pool(name string, nodes, cpus, podsEach int) *Pool {
 	for _, process := range t.plane.schedulers {
 		process.stop(syscall.SIGTERM, 20*time.Second)
@@ -419,9 +419,9 @@ func burst(t *T) {
 	t.note("10 asks bound after %.1f s", took.Seconds())
 	pool.expectLeft("low-", 40)
 	t.expectWrites(from, map[string]int{"binding": 10, "delete": 10})
-	// A nomination an ask and a mark a victim. Who waits for ten seconds is told why, once more.
-	if told := t.writes(from)["status"]; told != 20 && took < 9*time.Second {
-		t.fail("%d status writes: %v\n%s", told, t.writes(from), scheduler.text())
+	// One nomination per ask and one mark per victim; after ten seconds a reason per waiting ask.
+	if statuses := t.writes(from)["status"]; statuses != 20 && took < 9*time.Second {
+		t.fail("%d status writes: %v\n%s", statuses, t.writes(from), scheduler.text())
 	}
 	t.note("its calls: %v", t.writes(from))
 	scheduler.end(t)

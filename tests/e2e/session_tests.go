@@ -29,7 +29,7 @@ var sessionKinds = []string{"resourcegroups", "partitions", "sessions"}
 var sessionResource = schema.GroupVersionResource{Group: "makeway.dev", Version: "v1",
 	Resource: "sessions"}
 
-// soonBack: whoever was preempted comes back after a second.
+// soonBack: a preempted session comes back after a second.
 var soonBack = append([]string{"--set", "session.backoffFirst=1s"}, shortLease...)
 
 // SessionText describes a session with one kernel, which is called main, or with a second one, side.
@@ -213,16 +213,16 @@ func sessionsComeBack(t *T) {
 			t.fail("%s is on the node of high", name)
 		}
 	}
-	t.until(minutes(1), "two pods are told that they are preempted", func() (bool, string) {
+	t.until(minutes(1), "two pods have an event that they are preempted", func() (bool, string) {
 		events, err := t.plane.Client.EventsV1().Events(realm.name).List(t.ctx, meta.ListOptions{})
 		t.must(err, "events")
-		told := 0
+		found := 0
 		for _, event := range events.Items {
 			if event.Reason == "Preempted" {
-				told++
+				found++
 			}
 		}
-		return told == 2, fmt.Sprint(told)
+		return found == 2, fmt.Sprint(found)
 	})
 	// It ends, and they come back.
 	realm.finish("high-main-0", "Succeeded")
@@ -234,7 +234,7 @@ func sessionsComeBack(t *T) {
 	if created := realm.awaitCreated(from, 7); created["201"] != 7 || len(created) != 1 {
 		t.fail("pods created: %v, expected seven", created)
 	}
-	// A pod that somebody deletes takes its session back to the queue, and nobody else.
+	// A deleted pod takes its session back to the queue, and no other.
 	rest := slices.DeleteFunc(slices.Clone(lows), func(name string) bool {
 		return slices.Contains(victims, name)
 	})
@@ -311,7 +311,7 @@ func sessionIsResumed(t *T) {
 	resumed := t.plugin(t.schedulerConfig(""), "session", "resume", "desks/notebook")
 	t.equal("resume", "Session desks/notebook is pending again.\n", resumed.Out+resumed.Err)
 	realm.runs(scheduler, "notebook-main-1")
-	gone := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/nobody")
+	gone := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/missing")
 	if gone.Status == 0 || !strings.Contains(gone.Err, "there is no such session in the cluster") {
 		t.fail("%v", gone)
 	}

@@ -129,7 +129,7 @@ func besideTheScheduler(t *T) {
 	t.apply(PodText{Namespace: "shadow", Name: "first", CPU: "1m"}.String())
 	t.bound("first")
 	t.settleAsks()
-	// Not before: whoever waits since the start may take any node.
+	// Not before: a pod that waits since the start may take any node.
 	t.contend()
 	t.waste()
 	presets := []string{"kube-1.37", "makeway"}

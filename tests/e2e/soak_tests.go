@@ -311,7 +311,7 @@ func (t *T) overfull(nodes []string) string {
 	return ""
 }
 
-// inVain: whoever makeway deleted was bound before; names are used once.
+// inVain: every pod that makeway deleted was bound before; names are used once.
 func (s *Soak) inVain() {
 	bound, deleted := map[string]bool{}, 0
 	for _, write := range s.faulty.writes("POST pods/binding") {
@@ -326,7 +326,7 @@ func (s *Soak) inVain() {
 			s.t.fail("%s was deleted, though it held no room\n%s", write.Name, s.tail())
 		}
 	}
-	s.t.note("%d pods bound, %d made to leave", len(bound), deleted)
+	s.t.note("%d pods bound, %d evicted", len(bound), deleted)
 }
 
 func (s *Soak) residentKB() int64 {
@@ -383,11 +383,11 @@ func (s *Soak) reopen() {
 	}
 }
 
-// judge: every pod is bound or was told why not, nothing is assumed, and memory is flat.
+// judge: every pod is bound or has a reason in its condition, nothing is assumed, memory is flat.
 func (s *Soak) judge() {
 	t := s.t
 	s.look()
-	s.told()
+	s.explained()
 	waiting, room := 0, map[string]int64{}
 	for i := range soakNodes {
 		room[s.pool.node(i)] = soakCPUs * 1000
@@ -428,23 +428,23 @@ func (s *Soak) flat() {
 	}
 }
 
-// told waits until everybody who waits was told why. A condition that got lost is written again when
+// explained waits until every waiting pod has its condition. A lost condition is written again when
 // its pod is decided again, after five minutes at the latest.
-func (s *Soak) told() {
+func (s *Soak) explained() {
 	began := time.Now()
-	s.t.until(minutes(7), "whoever waits was told why", func() (bool, string) {
+	s.t.until(minutes(7), "waiting pods have a reason", func() (bool, string) {
 		for name, pod := range s.pool.pods() {
-			told := condition(&pod, "PodScheduled")
-			if pod.Spec.NodeName == "" && told.Reason != "Unschedulable" {
-				return false, fmt.Sprintf("%s: %+v\n%s", name, told, s.tail())
+			scheduled := condition(&pod, "PodScheduled")
+			if pod.Spec.NodeName == "" && scheduled.Reason != "Unschedulable" {
+				return false, fmt.Sprintf("%s: %+v\n%s", name, scheduled, s.tail())
 			}
 		}
 		return true, ""
 	})
-	s.t.note("whoever waits was told why %.0f s after the faults", seconds(began))
+	s.t.note("waiting pods had a reason %.0f s after the faults", seconds(began))
 }
 
-// probe: what is free is really free for makeway. All who wait go first.
+// probe: what is free is really free for makeway. All waiting pods are removed first.
 func (s *Soak) probe(room map[string]int64) {
 	for name, pod := range s.pool.pods() {
 		if pod.Spec.NodeName == "" {

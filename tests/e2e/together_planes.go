@@ -17,7 +17,7 @@ import (
 )
 
 // PlaneLoad is the part of a Mix that is about replicas: schedules over two planes that have fewer
-// GPUs than they wish for. Wishes and priorities change, somebody scales by hand, kubelets hang,
+// GPUs than they want. Numbers and priorities change, Deployments are scaled by hand, kubelets hang,
 // nodes are closed, schedules go and come, writes go wrong, and planes are cut off and back.
 type PlaneLoad struct {
 	*Fleet
@@ -34,12 +34,12 @@ type Side struct {
 	back   time.Time // When it can be reached again; zero: it can.
 }
 
-// Schedules and Deployments of these names; half of what they wish for at most has room.
+// Schedules and Deployments of these names; half of what they want at most has room.
 var mixSchedules = []string{"batch", "reco", "web"}
 
 var mixPriorities = []int{10, 50, 100}
 
-const mixWishes = 5 // Replicas that a schedule wants, at most.
+const mixReplicasMax = 5 // Replicas that a schedule wants, at most.
 
 func (t *T) planeLoad(fault func() func(Write) Fault) *PlaneLoad {
 	load := &PlaneLoad{Fleet: t.fleetOf([]string{"e1", "e2", "e3", "e4"},
@@ -84,14 +84,14 @@ func (p *PlaneLoad) change(ctx context.Context) error {
 		return p.remake(ctx, name, priority)
 	case 3:
 		return p.patch(ctx, name, fmt.Sprintf(`{"spec":{"priority":%d}}`, priority))
-	case 4, 5, 6: // Somebody does it by hand.
+	case 4, 5, 6: // Scaled by hand.
 		_, err := side.plane.Client.AppsV1().Deployments("fleet").UpdateScale(ctx, name,
 			&autoscaling.Scale{ObjectMeta: meta.ObjectMeta{Name: name, Namespace: "fleet"},
 				Spec: autoscaling.ScaleSpec{Replicas: int32(p.random.IntN(3))}},
 			meta.UpdateOptions{})
 		return err
 	}
-	return p.patch(ctx, name, fmt.Sprintf(`{"spec":{"unmet":%d}}`, p.random.IntN(mixWishes+1)))
+	return p.patch(ctx, name, fmt.Sprintf(`{"spec":{"unmet":%d}}`, p.random.IntN(mixReplicasMax+1)))
 }
 
 func (p *PlaneLoad) patch(ctx context.Context, name, text string) error {
@@ -111,7 +111,7 @@ func (p *PlaneLoad) remake(ctx context.Context, name string, priority int) error
 		return err
 	}
 	var object unstructured.Unstructured
-	text := scheduleText(name, priority, p.random.IntN(mixWishes+1),
+	text := scheduleText(name, priority, p.random.IntN(mixReplicasMax+1),
 		fmt.Sprintf("{name: east}, {name: west, score: %d}", p.random.IntN(3)-1))
 	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p *PlaneLoad) remake(ctx context.Context, name string, priority int) error
 	return err
 }
 
-// cut takes a plane away for some seconds: nobody answers there, or nothing comes through any more.
+// cut takes a plane away for some seconds: connections are refused, or nothing comes through.
 func (p *PlaneLoad) cut() {
 	side := p.sides[p.random.IntN(len(p.sides))]
 	side.back = time.Now().Add(time.Duration(5+p.random.IntN(30)) * time.Second)
@@ -145,7 +145,7 @@ func (p *PlaneLoad) mend(by time.Time) {
 	}
 }
 
-// calm: everything can be reached, works and is open; nobody changes anything any more.
+// calm: everything can be reached, works and is open; there are no more changes.
 func (p *PlaneLoad) calm() {
 	p.mend(time.Now().Add(time.Hour))
 	for _, side := range p.sides {
@@ -166,8 +166,8 @@ func (p *PlaneLoad) writes() []Passed {
 	return found
 }
 
-// judge: nobody claims anything, every replica that has room runs, and whoever lacks one has none.
-// Who could take one from somebody else may have to wait: a schedule takes from a Deployment three
+// judge: there are no claims, every replica that has room runs, and a schedule that lacks one has
+// no room. A schedule that could preempt may have to wait: a schedule takes from a Deployment three
 // times in ten minutes at most.
 func (p *PlaneLoad) judge(tail func() string) {
 	p.until(minutes(6), "replicas are at rest", func() (bool, string) {

@@ -29,7 +29,7 @@ const (
 )
 
 // Mix is a soak in which all policies meet: pods, gangs, queues, sessions, a DaemonSet, replicas
-// over two planes; and pods of another scheduler, which nobody may touch.
+// over two planes; and pods of another scheduler, which makeway may not touch.
 type Mix struct {
 	*Soak
 	realms  []*Realm
@@ -210,7 +210,7 @@ func (m *Mix) sweep(ctx context.Context) error {
 	return m.Soak.sweep(ctx)
 }
 
-// changeQueue: somebody edits a weight, or removes a queue and makes it again.
+// changeQueue edits a weight, or removes a queue and makes it again.
 func (m *Mix) changeQueue(ctx context.Context) error {
 	client := m.t.plane.Dynamic.Resource(queueResource)
 	if m.random.IntN(3) > 0 {
@@ -335,9 +335,9 @@ func (m *Mix) judge() {
 	t := m.t
 	m.look()
 	m.planes.judge(m.tail)
-	m.told()
+	m.explained()
 	m.inVain()
-	m.nobodyElse()
+	m.foreignPodsUntouched()
 	m.gangs()
 	for _, realm := range m.realms {
 		m.sessions(realm)
@@ -352,8 +352,8 @@ func (m *Mix) judge() {
 	m.flat()
 }
 
-// nobodyElse: no write of ours is about a pod of another scheduler.
-func (m *Mix) nobodyElse() {
+// foreignPodsUntouched: no write of ours is about a pod of another scheduler.
+func (m *Mix) foreignPodsUntouched() {
 	for _, write := range m.faulty.all() {
 		if write.Namespace == "mixheld" || write.Namespace == "shop" {
 			m.t.fail("a foreign pod was touched: %s", write)
@@ -361,8 +361,8 @@ func (m *Mix) nobodyElse() {
 	}
 }
 
-// gangs: of three pods that are there all are bound or none; of one that leaves as one nobody stays
-// when we made one of them leave. Names are used once.
+// gangs: of three pods that are there all are bound or none; of one of mode all no member stays
+// when we evicted one of them. Names are used once.
 func (m *Mix) gangs() {
 	there, bound := map[string]int{}, map[string]int{}
 	for name, pod := range m.pool.pods() {
@@ -383,7 +383,7 @@ func (m *Mix) gangs() {
 	for _, write := range m.faulty.removals() {
 		group, _, _ := strings.Cut(write.Name, "-")
 		if m.whole[group] && write.Code/100 == 2 && bound[group] > 0 {
-			m.t.fail("%s was made to leave, and %d pods of its gang stay\n%s", write.Name,
+			m.t.fail("%s was evicted, and %d pods of its gang stay\n%s", write.Name,
 				bound[group], m.tail())
 		}
 	}
@@ -406,7 +406,7 @@ func (m *Mix) sessions(realm *Realm) {
 		phase, _ := status["phase"].(string)
 		phases[phase]++
 		if phase == "" {
-			m.t.fail("%s waits, and nobody said so: %v\n%s", object.GetName(), status, m.tail())
+			m.t.fail("%s waits without a phase: %v\n%s", object.GetName(), status, m.tail())
 		}
 		if status["endsAt"] != nil {
 			m.t.fail("%s is leaving and does not: %v\n%s", object.GetName(), status, m.tail())
@@ -467,8 +467,8 @@ func (m *Mix) shares() {
 	(&Shares{Pool: m.pool}).agrees(m.scheduler, m.rules()...)
 }
 
-// nothingLeft: a plan of the cluster as it is starts no session and makes none leave. (About pods it
-// would say more than makeway does: to a plan nobody is another scheduler's.)
+// nothingLeft: a plan of the cluster as it is starts no session and evicts none. (About pods it
+// would say more than makeway does: a plan does not know other schedulers.)
 func (m *Mix) nothingLeft() {
 	var plan struct {
 		Actions []struct{ Type, Namespace, Name, For string }

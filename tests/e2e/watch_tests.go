@@ -78,7 +78,7 @@ func whileCompacted(t *T) {
 		wire.closed.Store(false)
 	})
 	// At its start, when it was back, and the fresh one.
-	t.until(minutes(1), "somebody had to begin anew: three lists of pods", func() (bool, string) {
+	t.until(minutes(1), "a watch had to start again: three lists of pods", func() (bool, string) {
 		lists := 0
 		for _, request := range t.audited(readerUser, from) {
 			if request == "list /api/v1/pods 200" {
@@ -89,7 +89,7 @@ func whileCompacted(t *T) {
 	})
 }
 
-// Watcher is a makeway that holds the watches until it is told to print its store.
+// Watcher is a makeway that watches until it is asked to print its store.
 type Watcher struct {
 	process *Process
 	out     string
@@ -133,7 +133,7 @@ func (t *T) watched(span time.Duration, disturb func(*Wire, *Churn)) {
 	var churn Churn
 	var group sync.WaitGroup
 	group.Go(func() { t.churn(span, &churn) })
-	// Also when it fails: who makes changes for ever holds up the next test.
+	// Also when it fails: a goroutine that makes changes for ever would block the next test.
 	func() {
 		defer churn.enough.Store(true)
 		disturb(wire, &churn)
@@ -150,7 +150,7 @@ func (t *T) watched(span time.Duration, disturb func(*Wire, *Churn)) {
 }
 
 // calm waits until the watches are open and nothing has come through for a second: everything
-// that happened has arrived, or whoever watches knows that it does not see.
+// that happened has arrived, or the watcher knows that it is disconnected.
 func (t *T) calm(wire *Wire) {
 	t.until(minutes(2), "the wire is quiet", func() (bool, string) {
 		silence := time.Since(time.Unix(0, wire.moved.Load()))

@@ -13,13 +13,13 @@ import (
 
 func worldTests() []Test {
 	return []Test{
-		{Name: "world: somebody else binds our pod meanwhile", Run: foreignBinder},
-		{Name: "world: somebody else takes the room of a victim", Run: intruder},
+		{Name: "world: another client binds our pod meanwhile", Run: foreignBinder},
+		{Name: "world: another scheduler takes the room of a victim", Run: intruder},
 		{Name: "world: a kubelet refuses a pod: the next one goes to another node",
 			Run: kubeletRefuses},
 		{Name: "world: a strict budget refuses in the middle of a gang of mode all",
 			Run: budgetInTheMiddle},
-		{Name: "world: preemptionPolicy Never makes nobody leave", Run: neverPreempts},
+		{Name: "world: preemptionPolicy Never evicts nothing", Run: neverPreempts},
 		{Name: "world: hostile objects are left aside, and the others are served", Run: hostile},
 		{Name: "world: a volume is made where the pod goes", Run: volumeIsMade},
 		{Name: "world: churn, cuts and compaction: it schedules by what a fresh list says",
@@ -85,7 +85,7 @@ func foreignBinder(t *T) {
 
 // plannedNode is where the log says that it goes.
 func (t *T) plannedNode(scheduler *Scheduler, ask string) (node string) {
-	t.until(minutes(1), "the log tells of "+ask, func() (bool, string) {
+	t.until(minutes(1), "the log has "+ask, func() (bool, string) {
 		for line := range strings.Lines(scheduler.text()) {
 			if !strings.Contains(line, "event=decided ") ||
 				!strings.Contains(line, fmt.Sprintf("ask=%q", ask)) {
@@ -102,7 +102,7 @@ func (t *T) plannedNode(scheduler *Scheduler, ask string) (node string) {
 }
 
 // intruder: a pod of another scheduler comes onto the node while the victim leaves. The ask does
-// not take the next one at once: somebody may go on like that.
+// not take the next one at once: the other scheduler may go on like that.
 func intruder(t *T) {
 	pool := t.pool("intruder", 1, 2, 2)
 	pool.finalizers(`["e2e.makeway.dev/hold"]`)
@@ -111,7 +111,7 @@ func intruder(t *T) {
 	began := time.Now()
 	pool.leaving("low-", scheduler)
 	t.apply(PodText{Namespace: pool.name, Name: "foreign", Node: pool.node(0), Class: "high", CPU: "1",
-		Scheduler: "somebody-else"}.String())
+		Scheduler: "another"}.String())
 	pool.finalizers("null")
 	scheduler.awaitFigure(t, "makeway_brake_alarms_total", 1)
 	t.contains(scheduler.text(), "brake: Pod intruder/urgent made pods leave")
@@ -207,7 +207,7 @@ func budgetInTheMiddle(t *T) {
 	pool.allows(0)
 	held.release()
 	// The last one is tried again until `engine.leaveTimeout`, and then reported.
-	t.until(minutes(1), "the budget refuses, and that is told", func() (bool, string) {
+	t.until(minutes(1), "the budget refuses, and that is logged", func() (bool, string) {
 		return strings.Contains(scheduler.text(), "event=refused") &&
 			strings.Contains(scheduler.text(), "disruption budget"), scheduler.text()
 	})
@@ -248,7 +248,7 @@ func neverPreempts(t *T) {
 	from := t.auditBytes()
 	scheduler := t.scheduler("makeway", "event=sight ")
 	pool.ask("patient", "never", "1", "")
-	t.until(minutes(1), "it is told that it has no place", func() (bool, string) {
+	t.until(minutes(1), "its condition says that it has no place", func() (bool, string) {
 		return condition(pool.pod("patient"), "PodScheduled").Reason == "Unschedulable",
 			scheduler.text()
 	})
@@ -260,13 +260,13 @@ func neverPreempts(t *T) {
 	pool.bound(scheduler, "patient")
 	pool.expectLeft("low-", 1)
 	if writes := t.writes(from); writes["delete"] > 0 {
-		t.fail("somebody was deleted: %v", writes)
+		t.fail("a pod was deleted: %v", writes)
 	}
 	scheduler.end(t)
 }
 
-// hostile: an API server accepts all of this. Who cannot be read is not protected by that, and
-// keeps nobody from being served.
+// hostile: an API server accepts all of this. A pod that cannot be read is not protected by that,
+// and does not keep other pods from being scheduled.
 func hostile(t *T) {
 	pool := t.pool("hostile", 1, 2, 1)
 	t.apply(strings.Join([]string{
@@ -293,9 +293,9 @@ func hostile(t *T) {
 		return !there, scheduler.text()
 	})
 	pool.expectLeft("low-", 1)
-	t.until(minutes(1), "the huge one is told why", func() (bool, string) {
-		told := condition(pool.pod("huge"), "PodScheduled").Message
-		return strings.Contains(told, "too large"), told + "\n" + scheduler.text()
+	t.until(minutes(1), "the huge one has its reason", func() (bool, string) {
+		message := condition(pool.pod("huge"), "PodScheduled").Message
+		return strings.Contains(message, "too large"), message + "\n" + scheduler.text()
 	})
 	if refused := scheduler.figure(t, "makeway_objects_refused_total"); refused < 2 {
 		t.fail("%d objects were counted as refused", refused)
@@ -398,7 +398,7 @@ func scheduledByFreshList(t *T) {
 	}
 	lists, kinds := scheduler.figure(t, "makeway_lists_total"), 13
 	if lists <= kinds {
-		t.fail("only %d lists: nobody had to begin anew", lists)
+		t.fail("only %d lists: no watch had to start again", lists)
 	}
 	t.note("%d connections, %d lists", wire.made.Load(), lists)
 	scheduler.end(t)

@@ -161,18 +161,18 @@ cli::SimulateResult expect_lawful(const History& history) {
   const ConfigurationDocument document{.name = std::string(history.preset),
                                        .configuration = *load_preset(history.preset)};
   const PlanTools tools = cli::real_tools();
-  cli::SimulateWish wish;
-  wish.options.faults = history.faults;
-  wish.options.seed = history.seed;
+  cli::SimulateSettings settings;
+  settings.options.faults = history.faults;
+  settings.options.seed = history.seed;
   const auto go_on = [](const cli::SimulateStep& step) { return step.cycles < 100'000; };
-  wish.at_rest = [&](const Cluster& cluster, Time now) {
+  settings.at_rest = [&](const Cluster& cluster, Time now) {
     expect_rest(cluster, document.configuration, now);
   };
   std::vector<cli::SimulateResult> results;
-  results.push_back(cli::simulate(load, document, wish, tools, go_on));
+  results.push_back(cli::simulate(load, document, settings, tools, go_on));
   if (history.seed % 4 == 0) {
     std::vector<cli::SimulateResult> again;
-    again.push_back(cli::simulate(load, document, wish, tools, go_on));
+    again.push_back(cli::simulate(load, document, settings, tools, go_on));
     EXPECT_EQ(cli::simulate_json({.runs = {cli::measured(results.front())}}),
               cli::simulate_json({.runs = {cli::measured(again.front())}}));
     EXPECT_EQ(cli::simulate_csv(results), cli::simulate_csv(again));

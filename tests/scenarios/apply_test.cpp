@@ -1,4 +1,4 @@
-// makeway apply: a plan that somebody has read, carried out on a fake API server.
+// makeway apply: a reviewed plan, carried out on a fake API server.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -158,8 +158,8 @@ TEST_F(ApplyCommand, AnotherPodOfTheVictimsNameSurvives) {
   put({.name = "low-1", .priority = 10, .node = "n1", .uid = "another"});
   const RunResult ran = apply();
   EXPECT_EQ(ran.status, 7) << ran.out << ran.error;
-  EXPECT_TRUE(
-      ran.out.contains("  victim shop/low-1 is another pod of that name now, which stays\n"))
+  EXPECT_TRUE(ran.out.contains(
+      "  victim shop/low-1 was replaced by another pod of the same name, which stays\n"))
       << ran.out;
   EXPECT_TRUE(ran.out.contains("! Pod shop/first: not applied: does not fit")) << ran.out;
   EXPECT_TRUE(ran.out.ends_with("Applied 1 of 2 asks.\n")) << ran.out;
@@ -219,7 +219,7 @@ TEST_F(ApplyCommand, WhatIsRunningAlreadyIsDone) {
   }
 }
 
-/// The delay of a live run is not for a plan that somebody has read: what is told is what happens.
+/// The delay of a live run is not for a reviewed plan: what was shown is what happens.
 TEST_F(ApplyCommand, APinnedPodEvictsAtOnce) {
   live.server.put(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop","labels":{)"
                   R"("makeway.dev/trusted":"true"}}})");
@@ -332,7 +332,7 @@ TEST_F(ApplyCommand, WhatTheServerKeepsRefusingIsGivenUp) {
   EXPECT_EQ(ran.status, 7) << ran.out << ran.error;
   EXPECT_TRUE(ran.out.contains("! Pod shop/first: given up: the cluster has refused it 3 times"))
       << ran.out;
-  EXPECT_TRUE(ran.out.contains("already told to leave for it: shop/low-1")) << ran.out;
+  EXPECT_TRUE(ran.out.contains("already evicted for it: shop/low-1")) << ran.out;
   EXPECT_EQ(count("bind shop/second"), 1U);
   const std::string pod = live.server.object("Pod", "shop", "first");
   EXPECT_FALSE(pod.contains(R"("nominatedNodeName":"n1")")) << pod;
@@ -386,7 +386,7 @@ TEST_F(ApplyCommand, CtrlCEndsItInOrderAndTheSameCommandGoesOn) {
   const RunResult ran = result.get();
   EXPECT_EQ(ran.status, 7) << ran.out << ran.error;
   EXPECT_TRUE(ran.out.contains("! Pod shop/first: not finished: ")) << ran.out;
-  EXPECT_TRUE(ran.out.contains("already told to leave for it: shop/low-1\n")) << ran.out;
+  EXPECT_TRUE(ran.out.contains("already evicted for it: shop/low-1\n")) << ran.out;
   EXPECT_TRUE(lease().contains(R"("holderIdentity":"")")) << lease();
   live.server.set_kubelet(true, true);
   EXPECT_EQ(live.server.let_go(), 1U);
@@ -424,7 +424,7 @@ TEST_F(ApplyCommand, WrongUsageIsTold) {
     EXPECT_EQ(ran.status, 2) << flags << ran.error;
     EXPECT_TRUE(ran.error.contains(told)) << ran.error;
   };
-  usage("", "standard input is no terminal, so nobody can be asked; give --yes");
+  usage("", "standard input is not a terminal, so the plan cannot be confirmed; give --yes");
   usage("--yes --lease makeway", "--lease 'makeway': expected NAMESPACE/NAME");
   usage("--yes --scheduler-name ''", "--scheduler-name ''");
   usage("--yes --context ''", "--context '': it is empty");

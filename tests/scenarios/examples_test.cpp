@@ -138,7 +138,7 @@ std::vector<std::string> queue_lines(const JsonValue& plan) {
     if (!wanted.contains(resource)) continue;
     const auto name = [&](std::string_view key) {
       const std::string text = text_in(move, key);
-      return text.empty() ? std::string("nobody") : text;
+      return text.empty() ? std::string("unused") : text;
     };
     const JsonValue* const at_once = move.find("atOnce");
     const bool now =

@@ -62,7 +62,7 @@ async function lookAtNow(page, say) {
   }
 }
 
-/** Rows with names and numbers; what a heading means is told to the keyboard, too. */
+/** Rows with names and numbers; the meaning of a heading is available to the keyboard, too. */
 async function lookAtAllKinds(page, say) {
   for (const section of ["queues", "sessions", "planes"]) {
     const row = page.locator(`#${section} tbody tr`).first();
@@ -89,9 +89,9 @@ async function lookAtAllKinds(page, say) {
 }
 
 async function lookAtWhy(page) {
-  const named = page.locator("button.named").first(); // Somebody who waits or was preempted.
+  const named = page.locator("button.named").first(); // A waiting or preempted object.
   await named.evaluate((each) => each.click(), undefined, patience); // At once: rows come and go.
-  await page.locator("#why .story, #why .told-error").first().waitFor(patience);
+  await page.locator("#why .story, #why .error-text").first().waitFor(patience);
 }
 
 async function lookAtWhatIf(page, say) {
@@ -99,8 +99,8 @@ async function lookAtWhatIf(page, say) {
   await page.locator("#what-if textarea").fill(manifest);
   await page.getByRole("button", { name: "Decide", exact: true }).focus();
   await page.keyboard.press("Enter");
-  await page.locator("#asks, #what-if .told-error").first().waitFor(patience);
-  const error = page.locator("#what-if .told-error");
+  await page.locator("#asks, #what-if .error-text").first().waitFor(patience);
+  const error = page.locator("#what-if .error-text");
   if ((await error.count()) > 0) say(`what-if: ${await error.first().textContent()}`);
   else {
     const chosen = page.locator("#asks button[aria-pressed=true]", { hasText: "what-if-pod" });
@@ -110,7 +110,7 @@ async function lookAtWhatIf(page, say) {
   }
 }
 
-/** A file that is dropped beside the box is taken; a manifest that is too long is told as such. */
+/** A file that is dropped beside the box is taken; a manifest that is too long is reported as such. */
 async function lookAtFiles(page, say) {
   const dropped = await page.evaluateHandle(
     (text) => {
@@ -128,7 +128,7 @@ async function lookAtFiles(page, say) {
   const decide = page.getByRole("button", { name: "Decide", exact: true });
   await box.fill(`# ${"x".repeat(1 << 20)}`);
   await decide.click();
-  const error = page.locator("#what-if .told-error");
+  const error = page.locator("#what-if .error-text");
   await error.filter({ hasText: "at most 1 MiB" }).waitFor(patience);
   if ((await page.locator("#asks").count()) > 0) say("an old plan stands beside the error");
   // What is just short enough is decided: the server's limit is the same.
@@ -141,8 +141,8 @@ async function lookAtFiles(page, say) {
 async function lookBack(page, say) {
   await show(page, "Look back");
   if (!hasJournal) {
-    const told = await page.locator("#look-back .empty").textContent(patience);
-    if (!told.includes("--journal")) say(`without a journal it says: ${told}`);
+    const text = await page.locator("#look-back .empty").textContent(patience);
+    if (!text.includes("--journal")) say(`without a journal it says: ${text}`);
     return;
   }
   await page.locator("#asks").waitFor(patience);

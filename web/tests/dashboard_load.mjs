@@ -3,7 +3,7 @@
 //   node tests/dashboard_load.mjs ADDRESS PID [--viewers N] [--seconds S] [--page] [--rounds R]
 //
 // Processor time, not time, so that a busy machine tells about the same: by thread of the server,
-// and of the page in a headless Chromium. Before a figure is told its answer is checked: every
+// and of the page in a headless Chromium. Before a figure is printed its answer is checked: every
 // viewer has every frame, the same frame is the same text for all, and what a viewer has put
 // together is the state that a new one is given.
 import { createHash } from "node:crypto";
@@ -293,7 +293,7 @@ async function onePage() {
   }
 }
 
-// ---- Those who mean it badly --------------------------------------------------------------------
+// ---- Hostile clients ------------------------------------------------------------------------
 
 /** A socket whose end, whoever makes it, is nobody's trouble. */
 function rude(text, onClose) {
@@ -311,7 +311,7 @@ async function abuse(malformed) {
     if (isOver) return;
     const socket = rude(text, () => {
       held.delete(socket);
-      setTimeout(() => hold(text, isSlow), 200); // Whoever was cut comes again.
+      setTimeout(() => hold(text, isSlow), 200); // Reconnect after a close.
     });
     if (isSlow) socket.pause();
     held.add(socket);

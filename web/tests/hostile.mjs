@@ -112,7 +112,7 @@ async function show(page, view) {
   await page.keyboard.press("Space");
 }
 
-/** Whoever gets markup into the page all the same: the policy runs none of it. */
+/** Markup that gets into the page nevertheless is not run, by the policy. */
 async function breakIn(page, say) {
   const broken = await page.evaluate(async (text) => {
     const seen = [];
@@ -164,7 +164,7 @@ async function look(browser, address, screen, theme) {
   await page.locator(".feed > li").first().waitFor(patience);
   await check(page, say, "now", name);
   await page.goto(`${address}#why=${encodeURIComponent(`Pod/shop/${markup}${turned}`)}`);
-  await page.locator("#why .story, #why .told-error").first().waitFor(patience);
+  await page.locator("#why .story, #why .error-text").first().waitFor(patience);
   await check(page, say, "why", name);
   await show(page, "What if");
   await page.locator("#what-if textarea").fill(manifest);
@@ -173,7 +173,7 @@ async function look(browser, address, screen, theme) {
   await check(page, say, "what-if", name);
   await page.locator("#what-if textarea").fill(`kind: "${markup}`);
   await page.getByRole("button", { name: "Decide", exact: true }).click();
-  await page.locator("#what-if .told-error").waitFor(patience);
+  await page.locator("#what-if .error-text").waitFor(patience);
   await check(page, say, "wrong-manifest", name);
   await show(page, "Look back");
   await page.locator("#asks").waitFor(patience);

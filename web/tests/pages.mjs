@@ -26,7 +26,7 @@ const folder = resolve(process.argv[2] ?? ".");
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
 // Far more than it takes: the machine may be busy. The figure is printed.
 const openMsMax = Number(option("--open-ms") || 60_000);
-const isAlone = option("--open-ms") !== ""; // Who measures opens one after the other.
+const isAlone = option("--open-ms") !== ""; // Measurements open one page after the other.
 const opened = []; // Milliseconds.
 const problems = [];
 
@@ -65,7 +65,7 @@ async function lookAtReport(page, say) {
   if ((await heading.count()) > 0) {
     await heading.focus();
     await page.keyboard.press("Enter");
-    const sorted = page.locator("th[aria-sort=descending]", { hasText: /^Who asked/ });
+    const sorted = page.locator("th[aria-sort=descending]", { hasText: /^Ask/ });
     if (!(await eventually(() => sorted.count()))) say("Enter does not sort");
     await page.locator(".decisions button.open").first().focus();
     await page.keyboard.press("Enter");
@@ -82,9 +82,9 @@ async function walkOverHeat(page, say) {
   await map.first().focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  const told = page.locator(".heat .told").first();
-  const isTold = await eventually(async () => /%|not there/.test(await told.textContent()));
-  if (!isTold) say(`arrow keys tell nothing: ${await told.textContent()}`);
+  const description = page.locator(".heat .description").first();
+  const isShown = await eventually(async () => /%|not there/.test(await description.textContent()));
+  if (!isShown) say(`arrow keys show nothing: ${await description.textContent()}`);
 }
 
 async function lookAtPlan(page, say) {

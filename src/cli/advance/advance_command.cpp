@@ -79,14 +79,14 @@ bool is_written(const Plan& plan, const WrittenPlan& written) {
   return actions != nullptr && *actions == written.actions;
 }
 
-/// Decides on the cluster; where a plan is given, it must be that one.
+/// Decides on the cluster; if a plan is given, the decision must equal it.
 class PlanSource {
  public:
   PlanSource(const Loaded& loaded, const ConfigurationDocument& configuration,
              const TrustReport& trust, Terminal& terminal)
       : loaded_(loaded), configuration_(configuration), trust_(trust), terminal_(terminal) {}
 
-  /// `quiet`: whoever cannot ask is not worth a word.
+  /// `quiet`: asks that cannot be decided are not reported.
   std::optional<Plan> make(std::vector<WrittenAsk> asks, Time now, bool quiet = false) {
     PlanAttempt attempt = make_plan({.cluster = loaded_.cluster,
                                      .configuration = configuration_,
@@ -106,7 +106,7 @@ class PlanSource {
     return std::move(attempt.plan);
   }
 
-  /// A plan is for everything that is pending, or for those whom it names.
+  /// A plan is for everything that is pending, or for the asks that it names.
   std::optional<Plan> make(const WrittenPlan& written, std::string_view path) {
     std::optional<Plan> plan = make({}, written.now);
     if (!plan || is_written(*plan, written)) return plan;
@@ -143,7 +143,7 @@ class PlanSource {
 
 // ---- The world ----------------------------------------------------------------------------------
 
-/// Carries out the plan and lets time pass; the cluster gets what the world shows. Returns how many
+/// Carries out the plan and lets time pass; the cluster is updated from the world. Returns how many
 /// actions the world refused.
 std::size_t carry_out(const Plan& plan, Time end, const Configuration& configuration,
                       Cluster& cluster, Terminal& terminal) {
@@ -160,10 +160,10 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
     }
     refused += batch.receipts.size();
   };
-  take(world.poll(plan.now));  // Also who was to be gone by now.
+  take(world.poll(plan.now));  // Also removes pods that should be gone by now.
   world.submit(plan);
   for (bool first = true; first || world.now() < end; first = false) take(world.poll(end));
-  // Kubelets tell that they are there: so the next plan knows what time it is.
+  // Kubelet heartbeats, from which the next plan knows the time.
   std::vector<Node> nodes;
   cluster.each<Node>([&](const Node& node) { nodes.push_back(node); });
   for (Node& node : nodes) {
@@ -175,67 +175,70 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
 
 // ---- The command --------------------------------------------------------------------------------
 
-struct AdvanceWish {
+struct AdvanceOptions {
   std::vector<LoadSource> sources;
   ConfigurationChoice configuration;
   std::optional<Time> now;
   Duration span{0};
 };
 
-Result<AdvanceWish> read_advance_wish(const Arguments& arguments) {
-  AdvanceWish wish;
+Result<AdvanceOptions> read_advance_options(const Arguments& arguments) {
+  AdvanceOptions options;
   auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
   if (!sources) return input_error(sources.error().message);
-  wish.sources = std::move(*sources);
-  if (wish.sources.empty()) return input_error("nothing to advance; name files with -f or --plane");
-  wish.configuration = {.preset = arguments.text("preset"),
-                        .file = arguments.given("config"),
-                        .overrides = arguments.all("set")};
+  options.sources = std::move(*sources);
+  if (options.sources.empty())
+    return input_error("nothing to advance; name files with -f or --plane");
+  options.configuration = {.preset = arguments.text("preset"),
+                           .file = arguments.given("config"),
+                           .overrides = arguments.all("set")};
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
     if (!now) return input_error(fmt::format("--now: {}", now.error().message));
     if (arguments.has("plan")) return input_error("--now and --plan exclude each other");
-    wish.now = *now;
+    options.now = *now;
   }
   const Result<Duration> span = parse_duration(arguments.text("for"));
   if (!span) return input_error(fmt::format("--for: {}", span.error().message));
-  wish.span = *span;
+  options.span = *span;
   if (std::string twice =
-          standard_input_twice(wish.configuration, wish.sources, arguments.text("plan"));
+          standard_input_twice(options.configuration, options.sources, arguments.text("plan"));
       !twice.empty()) {
     return input_error(std::move(twice));
   }
-  return wish;
+  return options;
 }
 
-/// None: what is wrong was told, or is one of usage.
-std::optional<ConfigurationDocument> configuration_for(AdvanceWish& wish, const Loaded& loaded,
-                                                       std::string& usage, Terminal& terminal) {
-  if (loaded.configuration && !wish.configuration.is_named()) {
-    wish.configuration.found = &*loaded.configuration;
+/// None: the problem was printed, or is a usage error (`usage`).
+std::optional<ConfigurationDocument> configuration_for(AdvanceOptions& options,
+                                                       const Loaded& loaded, std::string& usage,
+                                                       Terminal& terminal) {
+  if (loaded.configuration && !options.configuration.is_named()) {
+    options.configuration.found = &*loaded.configuration;
   }
-  ChosenConfiguration chosen = choose_configuration(wish.configuration);
+  ChosenConfiguration chosen = choose_configuration(options.configuration);
   usage = chosen.usage;
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
-  if (chosen.document) name_configuration(*chosen.document, wish.configuration);
+  if (chosen.document) name_configuration(*chosen.document, options.configuration);
   return std::move(chosen.document);
 }
 
 }  // namespace
 
 ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
-  Result<AdvanceWish> wish = read_advance_wish(arguments);
-  if (!wish) return usage_error(wish.error().message, terminal);
+  Result<AdvanceOptions> options = read_advance_options(arguments);
+  if (!options) return usage_error(options.error().message, terminal);
   std::optional<Loaded> loaded =
-      load_or_report({.sources = wish->sources, .live = {}}, terminal,
+      load_or_report({.sources = options->sources, .live = {}}, terminal,
                      {.limits = {}, .asked = {}, .keep_going = arguments.has("keep-going")});
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
   std::string usage;
-  const auto configuration = configuration_for(*wish, *loaded, usage, terminal);
+  const auto configuration = configuration_for(*options, *loaded, usage, terminal);
   if (!usage.empty()) return usage_error(usage, terminal);
   if (!configuration) return ExitStatus::failed;
-  const TrustReport trust = honour_marks(*loaded, configuration->configuration, wish->now, false);
+  const TrustReport trust =
+      honour_marks(*loaded, configuration->configuration, options->now, false);
   if (arguments.has("keep-going")) {
     keep_going_beyond_caps(*loaded, configuration->configuration);
   }
@@ -251,10 +254,10 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
     plan = source.make(*written, *path);
   } else {
     plan = source.make(std::vector<WrittenAsk>(),
-                       wish->now ? *wish->now : newest_time(loaded->cluster));
+                       options->now ? *options->now : newest_time(loaded->cluster));
   }
   if (!plan) return source.shows_bug() ? ExitStatus::bug : ExitStatus::failed;
-  const Time end = plan->now + wish->span;
+  const Time end = plan->now + options->span;
   const std::size_t refused =
       carry_out(*plan, end, configuration->configuration, loaded->cluster, terminal);
   const auto acts = static_cast<std::size_t>(std::ranges::count_if(

@@ -69,7 +69,7 @@ std::string_view own_actions(AskKind kind) {
   return {};
 }
 
-/// Of a pod that the plan names: why nothing can be written about it; empty: it can.
+/// Why nothing can be written about a pod that the plan names; empty: it can.
 std::string why_not(const PlannedPod& pod, std::string& remedy) {
   if (!pod.plane.empty()) {
     remedy = "apply is for one cluster; carry out the rest of the plan with --only";
@@ -78,13 +78,13 @@ std::string why_not(const PlannedPod& pod, std::string& remedy) {
   if (pod.uid.empty()) {
     remedy = plan_live;
     return fmt::format(
-        "the plan has no uid of pod {}/{}, so that it cannot be told from another one of that name",
+        "the plan has no uid of pod {}/{}, so another pod of that name could be mistaken for it",
         pod.namespace_name, pod.name);
   }
   return {};
 }
 
-/// Nothing in it: the ask can be tried.
+/// Without a reason the ask can be tried.
 RefusedAsk refusal_of(const PlannedAsk& ask) {
   RefusedAsk refused{.ask = ask_text(name_of(ask)), .reason = {}, .remedy = {}};
   if (const std::string_view actions = own_actions(ask.kind); !actions.empty()) {

@@ -25,9 +25,9 @@ struct RefusedAsk {
 struct ChosenAsks {
   std::vector<ApprovedAsk> asks;
   std::vector<RefusedAsk> refused;
-  std::size_t without_place = 0;  ///< Asks for which the plan itself has nothing to do.
-  std::size_t not_wanted = 0;     ///< That --only leaves out.
-  /// By namespace and name of a pod: its version when the plan was made, where the plan says it.
+  std::size_t without_place = 0;  ///< Asks for which the plan itself has no actions.
+  std::size_t not_wanted = 0;     ///< Asks left out by --only.
+  /// By namespace and name of a pod: its version when the plan was made, if the plan has it.
   std::map<std::pair<std::string, std::string>, std::string> versions;
 };
 

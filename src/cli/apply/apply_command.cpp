@@ -45,10 +45,10 @@ std::string refuse_flags(const Arguments& arguments, const Terminal& terminal) {
     return "standard input can be read only once; name a file with --config";
   }
   if (arguments.has("yes") || arguments.has("dry-run")) return {};
-  if (plan == "-") return "the plan comes from standard input, so nobody can be asked; give --yes";
+  if (plan == "-") return "standard input is the plan, so it cannot be confirmed; give --yes";
   if (terminal.input != nullptr) return {};
-  return "standard input is no terminal, so nobody can be asked; give --yes to apply without "
-         "asking, or --dry-run to see what would be done";
+  return "standard input is not a terminal, so the plan cannot be confirmed; give --yes to apply "
+         "without asking, or --dry-run to see what would be done";
 }
 
 PlanReading read_plan(const std::string& path) {
@@ -95,7 +95,7 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
   if (!chosen.document) return std::nullopt;
   bool is_same = configuration_hash(chosen.document->configuration) == plan.configuration_hash;
   if (!is_same && choice.file != "-") {
-    // A plan from files honours everybody's marks; here they count as in every live run.
+    // A plan from files trusts the marks of all objects; here they count as in every live run.
     choice.live_trust = false;
     const ChosenConfiguration of_files = choose_configuration(choice);
     is_same = of_files.document &&
@@ -117,8 +117,8 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
-  // The delay of a live run is for pods about whom nobody is asked. Here somebody was: what is
-  // agreed to must be what happens, and not "0 evictions" with one to follow.
+  // The delay of a live run is for evictions without confirmation. Here the user has confirmed the
+  // plan, and must get what was shown, not "0 evictions" and an eviction later.
   const Duration delay = chosen.document->configuration.required_node.preemption_start_delay;
   chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
   chosen.document->configuration.required_node.preemption_start_delay = delay;

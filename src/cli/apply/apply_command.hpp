@@ -1,4 +1,4 @@
-// `makeway apply`; what it does stands in apply_run.hpp.
+// `makeway apply`; the behaviour is described in apply_run.hpp.
 #pragma once
 
 #include "cli/command.hpp"

@@ -7,21 +7,21 @@ namespace makeway::cli {
 namespace {
 
 constexpr std::string_view apply_description =
-    "Carries out a plan that somebody has read: what `makeway plan --kubeconfig FILE -o json` "
-    "printed. It reads the cluster anew, shows what has changed since, what would be done now and "
-    "what would not, and asks. Pods go only where the plan has them, and nobody leaves but the "
-    "plan's victims, told from others of the same name by their uid; of these, whoever is not "
-    "needed any more stays. An ask that has no place any more falls out whole, with the reason, "
-    "and the others go on.\n\n"
+    "Carries out a reviewed plan: the output of `makeway plan --kubeconfig FILE -o json`. It "
+    "reads the cluster again, shows what has changed since, what would be done now and what would "
+    "not, and asks for confirmation. Pods are bound only to the nodes in the plan, and only the "
+    "plan's victims are evicted, identified by uid; a victim that is not needed any more stays. "
+    "An ask that has no place any more is dropped as a whole, with the reason, and the others are "
+    "applied.\n\n"
     "Everything is written as `makeway run` writes it: nominations before evictions, each write "
-    "with its guard, within the brakes; an ask is done when its pods are bound, for which it waits "
-    "until the victims have left. It takes the Lease of `makeway run`, or refuses and says who "
-    "holds it. Ctrl-C ends it in order and says what is left; the same command goes on from "
+    "with its guard, within the brakes; an ask is done when its pods are bound, for which it "
+    "waits until the victims have left. It takes the Lease of `makeway run`, or refuses and names "
+    "its holder. Ctrl-C ends it in order and prints what is left; the same command continues from "
     "there.\n\n"
-    "The rules are those of the plan: a preset is known by its name; give --config and --set again "
-    "if `makeway plan` had them. Pods and groups are placed whose schedulerName is makeway, or as "
-    "--scheduler-name says; what a plan has for queues, replicas and sessions is refused by name. "
-    "deploy/rbac.yaml has the rights that it needs.";
+    "The rules are those of the plan: a preset is known by its name; give --config and --set "
+    "again if `makeway plan` had them. It places pods and groups whose schedulerName is makeway, "
+    "or as --scheduler-name says; actions for queues, replicas and sessions are refused, each by "
+    "name. deploy/rbac.yaml has the required permissions.";
 
 std::vector<Flag> apply_flags() {
   return {kubeconfig_flag(),
@@ -38,11 +38,11 @@ std::vector<Flag> apply_flags() {
           {.name = "scheduler-name",
            .value = "NAME",
            .help = "Place pods whose schedulerName is this; may be given several times. Without "
-                   "it: makeway. Nobody else must be scheduling them.",
+                   "it: makeway. No other scheduler may be scheduling them.",
            .repeats = true},
           {.name = "lease",
            .value = "NAMESPACE/NAME",
-           .help = "The Lease that says who writes; else kube-system/makeway."},
+           .help = "The Lease for leader election; else kube-system/makeway."},
           preset_flag(),
           config_flag(),
           set_flag(),
@@ -53,7 +53,7 @@ std::vector<Flag> apply_flags() {
 
 Command apply_entry() {
   return {.name = "apply",
-          .summary = "carry out a plan that somebody has read",
+          .summary = "carry out a reviewed plan",
           .description = apply_description,
           .flags = apply_flags(),
           .operands = {{.name = "PLAN",
@@ -68,8 +68,8 @@ Command apply_entry() {
           .exit_status =
               "0: all of it is done.\n"
               "6: the Lease was lost; another process may lead now.\n"
-              "7: some of it was not carried out, because it is stale, was refused, or "
-              "Ctrl-C came first; what is told.",
+              "7: some of it was not carried out, because it is stale, was refused, or Ctrl-C "
+              "came first; the output lists it.",
           .run = run_apply};
 }
 

@@ -1,4 +1,4 @@
-// Two small things between the loop of `makeway apply` and the cluster.
+// Two adapters between the loop of `makeway apply` and the cluster.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace makeway::cli {
 
-/// A port on which nothing is decided until somebody has said yes; what changes is seen meanwhile.
+/// A port on which nothing is decided until the user has confirmed; changes are read meanwhile.
 class HeldPort final : public Port {
  public:
   /// It outlives this one.
@@ -29,16 +29,16 @@ class HeldPort final : public Port {
   bool is_open_ = false;
 };
 
-/// Remembers the versions of the pods that a plan names, on their way to whoever writes.
+/// Remembers the versions of the pods that a plan names, and passes all changes on to the writer.
 class VersionCarrier final : public kube::PlanCarrier {
  public:
   using Key = std::pair<std::string, std::string>;  ///< Namespace and name.
 
-  /// `behind` may be null: then nobody writes. It outlives this one.
+  /// `behind` may be null: then nothing is written. It outlives this one.
   VersionCarrier(kube::PlanCarrier* behind, std::map<Key, std::string> planned)
       : behind_(behind), planned_(std::move(planned)) {}
 
-  /// Pods with another version than planned: that, and the one of now.
+  /// Pods with another version than planned: the planned one, and the current one.
   std::map<Key, std::pair<std::string, std::string>> moved() const {
     std::map<Key, std::pair<std::string, std::string>> moved;
     for (const auto& [key, version] : planned_) {

@@ -23,10 +23,10 @@
 namespace makeway::cli {
 namespace {
 
-constexpr Duration apply_step_max{200};  ///< So soon a signal is heard.
+constexpr Duration apply_step_max{200};  ///< A signal is noticed within this.
 constexpr Duration apply_finish_max{5'000};
-constexpr Duration sight_max{300'000};  ///< So long the first sight of the cluster may take.
-/// So long nothing may happen at all while nobody is leaving; asks are tried again more often.
+constexpr Duration first_lists_max{300'000};  ///< Timeout of the first lists.
+/// Timeout without any progress while no pod is leaving; asks are retried more often.
 constexpr Duration quiet_max{360'000};
 
 class ApplyRun {
@@ -49,7 +49,7 @@ class ApplyRun {
   ExitStatus run() {
     if (!may_begin() || !is_same_cluster()) return ExitStatus::failed;
     if (!parts_.dry_run && !take_lease()) return ExitStatus::failed;
-    if (!begin() || !await_sight() || has_own_objects() || !knows_somebody()) {
+    if (!begin() || !await_first_lists() || has_own_objects() || !knows_any_pod()) {
       return end(ExitStatus::failed);
     }
     const ApplyPreview preview = look_ahead();
@@ -64,20 +64,20 @@ class ApplyRun {
     if (actuator_ != nullptr && status != ExitStatus::lease_lost) {
       actuator_->await_idle(apply_finish_max);
     }
-    tell_news();
-    tell(summary_text(parts_.chosen, progress_, palette_));
+    print_news();
+    print(summary_text(parts_.chosen, progress_, palette_));
     return end(status);
   }
 
  private:
-  void tell(const std::string& text) {
+  void print(const std::string& text) {
     terminal_.out.write(text);
     terminal_.out.flush();
   }
-  void tell_error(const std::string& text) {
+  void print_error(const std::string& text) {
     terminal_.error.write(fmt::format("error: {}\n", text));
   }
-  void tell_problem(const Problem& problem) {
+  void print_problem(const Problem& problem) {
     terminal_.error.write(problem_lines(Problems{problem}, palette_for_error(terminal_)));
   }
 
@@ -100,7 +100,7 @@ class ApplyRun {
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = has_groups}));
     for (const kube::Right& right : missing) {
-      tell_error(
+      print_error(
           fmt::format("this user may not {} {}; add the rule {} to a role of it "
                       "(deploy/rbac.yaml has all of them)",
                       right.verb, right.resource, kube::rule_for(right)));
@@ -108,7 +108,7 @@ class ApplyRun {
     return missing.empty();
   }
 
-  /// That namespace is in every cluster; where it cannot be read, uids decide (`knows_somebody`).
+  /// Every cluster has that namespace; if it cannot be read, pod uids decide (`knows_any_pod`).
   bool is_same_cluster() {
     if (parts_.plan.cluster.empty()) return true;
     const std::string path = "/api/v1/namespaces/kube-system";
@@ -124,7 +124,7 @@ class ApplyRun {
     const JsonValue* const uid = metadata == nullptr ? nullptr : metadata->find("uid");
     const std::string* const found = uid == nullptr ? nullptr : uid->as_string();
     if (found == nullptr || *found == parts_.plan.cluster) return true;
-    tell_error(fmt::format(
+    print_error(fmt::format(
         "cluster \"{}\": this plan is of another cluster; the uid of namespace kube-system is {} "
         "here; name the plan's cluster with --kubeconfig or --context",
         shorten(parts_.plan.cluster), shorten(*found)));
@@ -135,11 +135,11 @@ class ApplyRun {
     auto opened =
         kube::Connection::open(parts_.connection->target(), kube::real_connection_tools());
     if (opened) return std::move(*opened);
-    for (const Problem& problem : opened.error()) tell_problem(problem);
+    for (const Problem& problem : opened.error()) print_problem(problem);
     return nullptr;
   }
 
-  /// Whoever holds it and still lives renews it within its duration.
+  /// A holder that still runs renews the Lease within its duration.
   bool take_lease() {
     auto connection = connect();
     if (connection == nullptr) return false;
@@ -154,11 +154,11 @@ class ApplyRun {
         },
         [] {});
     const Time until = kube::monotonic_now() + lease_times_.lease + lease_times_.write_timeout();
-    std::string told;
+    std::string reported_holder;
     while (!keeper_->await_lead(apply_step_max)) {
       const std::string holder = keeper_->holder();
-      if (!holder.empty() && holder != told && holder != identity_) {
-        told = holder;
+      if (!holder.empty() && holder != reported_holder && holder != identity_) {
+        reported_holder = holder;
         terminal_.error.write(
             fmt::format("{} is held by {}; waiting {} to see whether it still "
                         "renews it\n",
@@ -166,20 +166,21 @@ class ApplyRun {
         terminal_.error.flush();
       }
       if (!interrupts_.seen() && kube::monotonic_now() < until) continue;
-      tell_no_lease(holder);
+      print_no_lease(holder);
       keeper_.reset();
       return false;
     }
     return !is_paused();
   }
 
-  void tell_no_lease(const std::string& holder) {
+  void print_no_lease(const std::string& holder) {
     if (holder.empty() || holder == identity_) {
-      return tell_error(fmt::format("{} cannot be had: {}; nothing was changed", lease_text(),
-                                    keeper_->trouble().empty() ? "no answer" : keeper_->trouble()));
+      return print_error(
+          fmt::format("{} cannot be acquired: {}; nothing was changed", lease_text(),
+                      keeper_->trouble().empty() ? "no answer" : keeper_->trouble()));
     }
-    tell_error(fmt::format(
-        "{} is held by {}, who schedules this cluster now; stop it first (such as `kubectl -n "
+    print_error(fmt::format(
+        "{} is held by {}, which schedules this cluster now; stop it first (such as `kubectl -n "
         "makeway scale deployment/makeway --replicas=0`), and start it again afterwards; nothing "
         "was changed",
         lease_text(), holder));
@@ -187,9 +188,9 @@ class ApplyRun {
 
   bool is_paused() {
     if (gate_.paused() == kube::WritePause::none) return false;
-    tell_error(
-        fmt::format("makeway.dev/pause on {} says that nobody is evicted or nothing is "
-                    "written; take it off with `kubectl -n {} annotate lease {} "
+    print_error(
+        fmt::format("makeway.dev/pause on {} stops evictions or all writes; "
+                    "remove it with `kubectl -n {} annotate lease {} "
                     "makeway.dev/pause-`",
                     lease_text(), parts_.lease.namespace_name, parts_.lease.name));
     return true;
@@ -202,7 +203,7 @@ class ApplyRun {
     if (reads == nullptr) return false;
     const auto served = reads->api().discover();
     if (!served) {
-      tell_problem(served.error().problem);
+      print_problem(served.error().problem);
       return false;
     }
     feed_ = std::make_unique<kube::LiveFeed>(std::move(reads), *served,
@@ -250,24 +251,26 @@ class ApplyRun {
     return options;
   }
 
-  bool await_sight() {
-    const Time until = kube::monotonic_now() + sight_max;
+  bool await_first_lists() {
+    const Time until = kube::monotonic_now() + first_lists_max;
     for (bool sees = false; !sees;) {
-      sees = feed_->sees_all();  // First: then this step takes everything in.
+      sees = feed_->sees_all();  // Before the step, which then processes everything.
       loop_->step();
       if (interrupts_.seen()) return false;
       if (sees) break;
       const bool is_over = kube::monotonic_now() >= until;
       if (!is_over && feed_->trouble() != kube::SightTrouble::hopeless) continue;
-      for (const kube::MissingSight& each : feed_->missing()) tell_problem(each.error.problem);
-      if (is_over) tell_error(fmt::format("the cluster is not seen after {}", to_text(sight_max)));
+      for (const kube::MissingSight& each : feed_->missing()) print_problem(each.error.problem);
+      if (is_over)
+        print_error(
+            fmt::format("the cluster could not be read within {}", to_text(first_lists_max)));
       return false;
     }
     return true;
   }
 
-  /// Where there are objects of ours whose status a plan of pods changes, or whose pods the plan's
-  /// decisions rest on, more would be written than was agreed to (docs/decisions/0020-apply.md).
+  /// With objects of ours, whose status a plan of pods changes or whose pods the plan's decisions
+  /// depend on, more would be written than was confirmed (docs/decisions/0020-apply.md).
   bool has_own_objects() {
     std::string found;
     const auto note = [&]<class Object>(KindTag<Object> /*tag*/) {
@@ -281,7 +284,7 @@ class ApplyRun {
     note(KindTag<ReplicaSchedule>{});
     note(KindTag<Session>{});
     if (found.empty()) return false;
-    tell_error(fmt::format(
+    print_error(fmt::format(
         "this cluster has objects of makeway.dev ({}): apply carries out plans of pods and groups "
         "only, and would have to write their statuses, too; use makeway run, or carry the plan out "
         "by hand",
@@ -289,8 +292,8 @@ class ApplyRun {
     return true;
   }
 
-  /// A plan of another cluster, or of one with hidden names, knows nobody here.
-  bool knows_somebody() {
+  /// False: the plan is of another cluster, or of a snapshot with hidden names.
+  bool knows_any_pod() {
     std::size_t named = 0;
     for (const ApprovedAsk& ask : parts_.chosen.asks) {
       for (const auto* const pods : {&ask.places, &ask.victims}) {
@@ -302,7 +305,7 @@ class ApplyRun {
       }
     }
     if (named == 0) return true;
-    tell_error(fmt::format(
+    print_error(fmt::format(
         "none of the {} pods that the plan names is in this cluster: the plan is of another "
         "cluster, of a snapshot with hidden names, or everything in it is gone; make a new one: "
         "makeway plan --kubeconfig FILE -o json",
@@ -316,20 +319,20 @@ class ApplyRun {
     const std::vector<ApprovedAsk>& asks = parts_.chosen.asks;
     ApplyPreview preview;
     preview.asks.resize(asks.size());
-    std::vector<std::size_t> whose;
+    std::vector<std::size_t> owners;
     PlanRequest request{.now = port_->now(), .preset = parts_.document.name};
     request.explain = false;
     request.contain = tools_.contain;
     request.schedulers = parts_.schedulers;
     for (std::size_t at = 0; at < asks.size(); ++at) {
-      whose.push_back(at);
+      owners.push_back(at);
       request.asks.push_back(asks[at].name);
     }
     PlanTools tools = tools_;
     tools.decide = [&](const Cluster& cluster, const Configuration& configuration,
                        const PlanRequest& wanted) {
       ApprovedAnswer answer =
-          decide_approved(cluster, configuration, wanted, asks, whose, tools_.decide);
+          decide_approved(cluster, configuration, wanted, asks, owners, tools_.decide);
       for (auto& [at, why] : answer.dropped) preview.dropped[at] = std::move(why);
       return std::move(answer.decision);
     };
@@ -361,7 +364,7 @@ class ApplyRun {
     preview.evictions += found->victims.size();
   }
 
-  /// Law 14: empty if nothing of that happened to it.
+  /// Law 14: why the ask was contained; empty: it was not.
   static std::string why_not_made(const LawfulPlan& made, const AskName& ask) {
     if (!made.plan) {
       return made.problems.empty() ? std::string("no lawful plan could be made")
@@ -376,10 +379,10 @@ class ApplyRun {
   }
 
   void show(const ApplyPreview& preview) {
-    tell(plan_line(parts_.plan, port_->now()) +
-         changes_text(parts_.chosen, loop_->cluster(), carrier_->moved(), preview) +
-         preview_text(parts_.chosen, preview, palette_));
-    if (parts_.dry_run) tell(fmt::format("Would apply {}.\n", deeds_text(preview)));
+    print(plan_line(parts_.plan, port_->now()) +
+          changes_text(parts_.chosen, loop_->cluster(), carrier_->moved(), preview) +
+          preview_text(parts_.chosen, preview, palette_));
+    if (parts_.dry_run) print(fmt::format("Would apply {}.\n", deeds_text(preview)));
   }
 
   ExitStatus status_of(const ApplyPreview& preview) const {
@@ -391,12 +394,12 @@ class ApplyRun {
   /// None: yes.
   std::optional<ExitStatus> ask(const ApplyPreview& preview) {
     if (parts_.yes) {
-      tell(fmt::format("Applying {}.\n", deeds_text(preview)));
+      print(fmt::format("Applying {}.\n", deeds_text(preview)));
       return std::nullopt;
     }
-    tell(fmt::format("Apply {}? [y/N] ", deeds_text(preview)));
+    print(fmt::format("Apply {}? [y/N] ", deeds_text(preview)));
     while (!interrupts_.seen()) {
-      loop_->step();  // What changes meanwhile counts.
+      loop_->step();  // Changes are read meanwhile.
       if (keeper_->was_lost()) return lost_lease();
       const std::optional<std::string> line = terminal_.input->line(Duration{0});
       if (!line) continue;
@@ -404,7 +407,7 @@ class ApplyRun {
       if (answer == "y" || answer == "yes") return std::nullopt;
       break;
     }
-    tell("Nothing was changed.\n");
+    print("Nothing was changed.\n");
     return ExitStatus::failed;
   }
 
@@ -420,8 +423,8 @@ class ApplyRun {
   // ---- Rules 3 and 4 ----
 
   ExitStatus lost_lease() {
-    tell_error(fmt::format("{} was lost to {}; nothing more is written", lease_text(),
-                           keeper_->holder().empty() ? "somebody" : keeper_->holder()));
+    print_error(fmt::format("{} was lost to {}; nothing more is written", lease_text(),
+                            keeper_->holder().empty() ? "an unknown holder" : keeper_->holder()));
     return ExitStatus::lease_lost;
   }
 
@@ -430,23 +433,23 @@ class ApplyRun {
     Time happened = kube::monotonic_now();
     while (!progress_.is_over()) {
       if (interrupts_.seen()) {
-        tell("Interrupted: what is being written is finished, and nothing more is begun.\n");
+        print("Interrupted: writes in flight are finished, and no new ones are started.\n");
         return ExitStatus::partly_applied;
       }
       if (keeper_->was_lost()) return lost_lease();
       if (is_paused()) return ExitStatus::partly_applied;
       loop_->step();
-      loop_->forget_refused();  // They are told as asks that fell out.
+      loop_->forget_refused();  // They are reported as dropped asks.
       progress_.look(loop_->cluster(), loop_->in_flight());
       if (auto plan = progress_.take_withdrawn(port_->now())) {
         plan->id = tools_.identify(*plan);
         port_->submit(*plan);
       }
       const Time now = kube::monotonic_now();
-      if (tell_news() || is_somebody_leaving()) happened = now;
+      if (print_news() || is_any_pod_leaving()) happened = now;
       if (now - happened >= quiet_max) give_up();
     }
-    tell_news();
+    print_news();
     return final_status();
   }
 
@@ -459,7 +462,7 @@ class ApplyRun {
                                                      : ExitStatus::partly_applied;
   }
 
-  bool is_somebody_leaving() const {
+  bool is_any_pod_leaving() const {
     return std::ranges::any_of(parts_.chosen.asks, [&](const ApprovedAsk& ask) {
       return std::ranges::any_of(ask.victims, [&](const ApprovedPod& victim) {
         return fate_of(loop_->cluster(), victim) == PodFate::leaving;
@@ -474,14 +477,14 @@ class ApplyRun {
     }
   }
 
-  /// Whether there was any.
-  bool tell_news() {
+  /// Whether there was any news.
+  bool print_news() {
     const std::vector<ApplyNews> all = progress_.take_news();
-    for (const ApplyNews& news : all) tell(news_line(news, progress_, palette_));
+    for (const ApplyNews& news : all) print(news_line(news, progress_, palette_));
     return !all.empty();
   }
 
-  /// Everything that writes has stopped before the Lease is given back.
+  /// Stops all writers before the Lease is released.
   ExitStatus end(ExitStatus status) {
     loop_.reset();
     held_.reset();

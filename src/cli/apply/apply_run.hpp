@@ -1,16 +1,16 @@
-// `makeway apply`: carries out a plan that somebody has read, on a live cluster (issue 23).
+// `makeway apply`: carries out a reviewed plan on a live cluster (issue 23).
 //
-//  1. Without the rights that it needs it does not begin. It takes the Lease of `makeway run`, or
-//     refuses with who holds it: two that write at once would undo each other's guards.
-//  2. It reads the cluster anew, decides the plan again on it (control/approved_plan.hpp), lets the
-//     judge see that, shows what has changed and what would be done, and asks.
-//  3. Then a ControlLoop carries it out through the same writer, guards and brakes as `makeway
-//  run`,
-//     until every ask is done or has fallen out.
-//  4. Ctrl-C, a lost Lease and `makeway.dev/pause` end it in order: what is being written is
-//     finished, and what is left is told. The same command goes on from there: what is done is
-//     seen.
-//  5. With --dry-run it ends after the showing; it takes no Lease and writes nothing.
+//  1. It does not start without the permissions that it needs. It takes the Lease of `makeway run`,
+//     or refuses and names the holder: two writers would break each other's guards.
+//  2. It reads the cluster, decides the plan again on it (control/approved_plan.hpp), lets the
+//     judge check that, shows what has changed and what would be done, and asks for confirmation.
+//  3. Then a ControlLoop carries it out through the same writer, guards and brakes as
+//     `makeway run`,
+//     until every ask is done or was dropped.
+//  4. Ctrl-C, a lost Lease and `makeway.dev/pause` end it in order: writes in flight are finished,
+//     and what is left is printed. The same command continues from there: it recognizes what is
+//     done.
+//  5. With --dry-run it ends after showing the changes; it takes no Lease and writes nothing.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ struct ApplyParts {
   const ConfigurationDocument& document;
   std::unique_ptr<kube::Connection> connection;
   std::vector<kube::ServedResource> served;
-  std::vector<std::string> schedulers;  ///< Whose pods may be placed.
+  std::vector<std::string> schedulers;  ///< schedulerNames of the pods that may be placed.
   LeaseWish lease;
   bool yes = false;
   bool dry_run = false;

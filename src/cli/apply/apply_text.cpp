@@ -9,15 +9,16 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::size_t pods_told_max = 10;
-constexpr std::size_t changes_told_max = 40;
+constexpr std::size_t pods_shown_max = 10;
+constexpr std::size_t changes_shown_max = 40;
 
 /// "a/x, a/y and 3 others"
 std::string list_text(const std::vector<std::string>& names) {
   std::string text;
-  const std::size_t told = std::min(names.size(), pods_told_max);
-  for (std::size_t at = 0; at < told; ++at) text += (at == 0 ? "" : ", ") + names[at];
-  if (names.size() > told) text += fmt::format(" and {}", counted(names.size() - told, "other"));
+  const std::size_t listed = std::min(names.size(), pods_shown_max);
+  for (std::size_t at = 0; at < listed; ++at) text += (at == 0 ? "" : ", ") + names[at];
+  if (names.size() > listed)
+    text += fmt::format(" and {}", counted(names.size() - listed, "other"));
   return text;
 }
 
@@ -33,15 +34,16 @@ std::string marked(std::string_view mark, Tone tone, const std::string& text,
   return fmt::format("{} {}\n", palette.paint(mark, tone), text);
 }
 
-/// Of a victim; empty: nothing is to be told.
+/// What changed about a victim; empty: nothing to report.
 std::string change_of(const ApprovedPod& victim, const Cluster& cluster, const MovedVersions& moved,
                       const std::set<std::string>& still_needed) {
   const std::string name = fmt::format("{}/{}", victim.namespace_name, victim.name);
   switch (fate_of(cluster, victim)) {
     case PodFate::gone: return fmt::format("victim {} is gone", name);
-    case PodFate::leaving: return fmt::format("victim {} is leaving already", name);
+    case PodFate::leaving: return fmt::format("victim {} is already leaving", name);
     case PodFate::replaced:
-      return fmt::format("victim {} is another pod of that name now, which stays", name);
+      return fmt::format("victim {} was replaced by another pod of the same name, which stays",
+                         name);
     case PodFate::pending:
     case PodFate::runs_elsewhere:
     case PodFate::runs_there: break;
@@ -50,12 +52,12 @@ std::string change_of(const ApprovedPod& victim, const Cluster& cluster, const M
   if (!is_needed) return fmt::format("victim {} stays: nothing of the plan needs it now", name);
   const auto found = moved.find({victim.namespace_name, victim.name});
   if (found == moved.end()) return {};
-  return fmt::format("victim {} has changed (version {}, now {}) and is still one", name,
+  return fmt::format("victim {} has changed (version {}, now {}) and is still a victim", name,
                      found->second.first, found->second.second);
 }
 
-void tell_places(const ApprovedAsk& ask, const MovedVersions& moved, bool is_dropped,
-                 std::vector<std::string>& changes) {
+void add_places(const ApprovedAsk& ask, const MovedVersions& moved, bool is_dropped,
+                std::vector<std::string>& changes) {
   for (const ApprovedPod& place : ask.places) {
     const auto found = moved.find({place.namespace_name, place.name});
     if (found == moved.end()) continue;
@@ -118,7 +120,7 @@ std::string changes_text(const ChosenAsks& chosen, const Cluster& cluster,
   std::vector<std::string> changes;
   for (std::size_t at = 0; at < chosen.asks.size(); ++at) {
     const bool is_dropped = preview.dropped.contains(at);
-    tell_places(chosen.asks[at], moved, is_dropped, changes);
+    add_places(chosen.asks[at], moved, is_dropped, changes);
     for (const ApprovedPod& victim : chosen.asks[at].victims) {
       std::string change = change_of(victim, cluster, moved, needed);
       if (!change.empty()) changes.push_back(std::move(change));
@@ -126,10 +128,10 @@ std::string changes_text(const ChosenAsks& chosen, const Cluster& cluster,
   }
   if (changes.empty()) return {};
   std::string text = "Since then:\n";
-  const std::size_t told = std::min(changes.size(), changes_told_max);
-  for (std::size_t at = 0; at < told; ++at) text += fmt::format("  {}\n", changes[at]);
-  if (changes.size() > told) {
-    text += fmt::format("  and {} more\n", counted(changes.size() - told, "change"));
+  const std::size_t listed = std::min(changes.size(), changes_shown_max);
+  for (std::size_t at = 0; at < listed; ++at) text += fmt::format("  {}\n", changes[at]);
+  if (changes.size() > listed) {
+    text += fmt::format("  and {} more\n", counted(changes.size() - listed, "change"));
   }
   return text;
 }
@@ -177,8 +179,8 @@ std::string news_line(const ApplyNews& news, const ApplyProgress& progress,
     case ApplyNews::Kind::evicts:
       if (news.pods.empty()) return {};
       return marked("~", Tone::warning,
-                    fmt::format("{}: nominated to {}; told to leave: {}", name,
-                                places_text(ask.places), list_text(news.pods)),
+                    fmt::format("{}: nominated to {}; evicted: {}", name, places_text(ask.places),
+                                list_text(news.pods)),
                     palette);
     case ApplyNews::Kind::waits:
       return marked("*", Tone::warning, fmt::format("{}: {}", name, news.reason), palette);
@@ -209,7 +211,7 @@ std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress
                                    state.stage == ApplyStage::open ? "not finished" : "not applied",
                                    state.reason.empty() ? "it was not begun" : state.reason);
     if (!state.evicted.empty()) {
-      line += fmt::format("; already told to leave for it: {}",
+      line += fmt::format("; already evicted for it: {}",
                           list_text({state.evicted.begin(), state.evicted.end()}));
     }
     left += marked("!", Tone::bad, line, palette);

@@ -1,5 +1,5 @@
-// What `makeway apply` tells: what has changed since the plan was made, what would be done now, and
-// what is being done.
+// The output of `makeway apply`: what has changed since the plan was made, what would be done now,
+// and what is being done.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace makeway::cli {
 
-/// What an approved plan means today.
+/// What an approved plan would do now.
 struct ApplyPreview {
   std::vector<std::optional<PlanAsk>> asks;    ///< By ask: what would be done for it.
   std::map<std::size_t, std::string> dropped;  ///< By ask: why nothing would.
@@ -24,7 +24,7 @@ struct ApplyPreview {
   std::size_t binds = 0;
 };
 
-/// By namespace and name of a pod: the version of the plan, and the one of now.
+/// By namespace and name of a pod: its version in the plan, and its current version.
 using MovedVersions =
     std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>>;
 
@@ -44,7 +44,7 @@ std::string deeds_text(const ApplyPreview& preview);
 
 std::string news_line(const ApplyNews& news, const ApplyProgress& progress, const Palette& palette);
 
-/// What became of all of it, with what is left.
+/// The result of every ask, and what is left.
 std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress,
                          const Palette& palette);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t token_length_min = 16;
 
-/// What the page must know before it has asked anything.
+/// What the page must know before its first request.
 std::string page_facts(bool has_journal) {
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
@@ -68,48 +68,49 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<server::Dashboard>> start_dashboard(
-    DashboardWish wish, std::function<server::HttpReply(std::string_view path)> open_pages) {
+    DashboardOptions options, std::function<server::HttpReply(std::string_view path)> open_pages) {
   return server::Dashboard::start(
-      {.address = *wish.listen.address,
-       .token = std::move(wish.listen.token),
+      {.address = *options.listen.address,
+       .token = std::move(options.listen.token),
        .html = page_html({.title = "Makeway",
                           .bundle = PageBundle::dashboard,
-                          .json = page_facts(is_kept_journal(wish.journal))}),
-       .schedulers = std::move(wish.schedulers),
+                          .json = page_facts(is_kept_journal(options.journal))}),
+       .schedulers = std::move(options.schedulers),
        .open_pages = std::move(open_pages),
-       .tools = tools_for(wish.journal),
+       .tools = tools_for(options.journal),
        .contains_bugs = real_tools().contain,
-       .tls = std::move(wish.listen.tls)});
+       .tls = std::move(options.listen.tls)});
 }
 
-Result<ListenWish> read_listen_wish(const Arguments& arguments) {
+Result<ListenOptions> read_listen_options(const Arguments& arguments) {
   const auto wrong = [](std::string message) {
     return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
   };
-  ListenWish wish;
+  ListenOptions options;
   if (const auto text = arguments.given("listen")) {
     auto address = server::parse_listen_address(*text);
     if (!address) return wrong(fmt::format("--listen {}", address.error().message));
-    wish.address = *std::move(address);
+    options.address = *std::move(address);
   }
   for (const std::string_view flag : {"token-file", "tls-cert", "tls-key"}) {
     const auto path = arguments.given(flag);
-    if (path && !wish.address) return wrong(fmt::format("--{} is for --listen ADDRESS:PORT", flag));
+    if (path && !options.address)
+      return wrong(fmt::format("--{} is for --listen ADDRESS:PORT", flag));
     if (path && path->empty()) return wrong(fmt::format("--{} '': expected a file", flag));
   }
   if (const auto path = arguments.given("token-file")) {
     auto token = read_token(std::string(*path));
     if (!token) return wrong(token.error().message);
-    wish.token = *std::move(token);
+    options.token = *std::move(token);
   }
   if (arguments.has("tls-cert") != arguments.has("tls-key")) {
     return wrong("give --tls-cert FILE and --tls-key FILE together, or neither");
   }
-  if (!arguments.has("tls-cert")) return wish;
-  wish.tls = {.certificate = std::string(arguments.text("tls-cert")),
-              .key = std::string(arguments.text("tls-key"))};
-  if (auto keys = server::TlsKeys::read(wish.tls); !keys) return wrong(keys.error().message);
-  return wish;
+  if (!arguments.has("tls-cert")) return options;
+  options.tls = {.certificate = std::string(arguments.text("tls-cert")),
+                 .key = std::string(arguments.text("tls-key"))};
+  if (auto keys = server::TlsKeys::read(options.tls); !keys) return wrong(keys.error().message);
+  return options;
 }
 
 Result<std::string> read_token(const std::string& path) {
@@ -134,7 +135,7 @@ Result<std::string> read_token(const std::string& path) {
   return std::string(token);
 }
 
-std::string dashboard_address(const ListenWish& listen, std::uint16_t port) {
+std::string dashboard_address(const ListenOptions& listen, std::uint16_t port) {
   const std::string_view scheme = listen.tls.are_given() ? "https" : "http";
   const std::string& listens = listen.address->host;
   const std::string host = listens == "0.0.0.0" || listens == "::" ? "localhost" : listens;
@@ -142,25 +143,25 @@ std::string dashboard_address(const ListenWish& listen, std::uint16_t port) {
   return fmt::format("{}://{}:{}/", scheme, host, port);
 }
 
-bool shows_dashboard(const ListenWish& listen) {
+bool shows_dashboard(const ListenOptions& listen) {
   return !listen.token.empty() || server::access_rules(*listen.address, {}).is_loopback;
 }
 
-std::string dashboard_warning(const ListenWish& listen) {
+std::string dashboard_warning(const ListenOptions& listen) {
   if (server::access_rules(*listen.address, {}).is_loopback) return {};
   if (!shows_dashboard(listen)) {
-    return "at an address beyond this machine only health and metrics are shown, to this machine, "
+    return "at an address beyond this machine only health and metrics are served, to this machine, "
            "too; the dashboard needs --token-file";
   }
   if (listen.tls.are_given()) return {};
-  return "the dashboard is not encrypted, and neither is its token on the way: give --tls-cert and "
+  return "the dashboard and its token are sent unencrypted: give --tls-cert and "
          "--tls-key, put a proxy with TLS before it, or listen on localhost and forward the port";
 }
 
 std::string notice_text(const server::Notice& notice) {
   std::string text = fmt::format("{} failed: {}", notice.kind, notice.text);
   if (notice.kept_back > 0) {
-    text += fmt::format("; {} more like it since the last one told", notice.kept_back);
+    text += fmt::format("; {} more like it since the last report", notice.kept_back);
   }
   return text;
 }

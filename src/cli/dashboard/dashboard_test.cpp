@@ -1,4 +1,4 @@
-// What the dashboard is told and asked, on a simulated run.
+// The dashboard's events and questions, on a simulated run.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -210,7 +210,7 @@ TEST(DashboardRun, WhatIfValidatesTheManifestBesideTheCluster) {
   EXPECT_TRUE(reply.body.contains("Pod shop/there")) << reply.body;
 }
 
-TEST(DashboardRun, WhyTellsWhoWaitsAndWhoRuns) {
+TEST(DashboardRun, WhyAnswersForWaitingAndRunningPods) {
   FollowedRun run(1);
   for (int step = 0; step < 200; ++step) run.step();
   const auto why = [&](const std::string& object) {
@@ -225,7 +225,7 @@ TEST(DashboardRun, WhyTellsWhoWaitsAndWhoRuns) {
     return std::string();
   });
   EXPECT_TRUE(why(running).body.contains(" is on ")) << why(running).body;
-  EXPECT_EQ(why("Pod/shop/nobody").status, 404);
+  EXPECT_EQ(why("Pod/shop/missing").status, 404);
   EXPECT_EQ(why("").status, 400);
 }
 
@@ -259,19 +259,19 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   EXPECT_TRUE(is_kept_journal(folder.file("not-there-yet")));
   EXPECT_FALSE(is_kept_journal("/dev/null"));
   EXPECT_FALSE(is_kept_journal(""));
-  const auto nobody_wants_it = [] { return true; };
-  EXPECT_EQ(look_back.cycle({.query = "cycle=3"}, nobody_wants_it).status, 503);
-  // Nobody waits for ever, and nobody is told half of it.
+  const auto is_cancelled = [] { return true; };
+  EXPECT_EQ(look_back.cycle({.query = "cycle=3"}, is_cancelled).status, 503);
+  // A request ends in time, and never with a partial answer.
   LookBack hasty(path, real_tools(), std::chrono::milliseconds{0});
   EXPECT_EQ(hasty.cycles({}).status, 503);
   EXPECT_EQ(hasty.cycle({.query = "cycle=3"}, {}).status, 503);
   const server::HttpReply story = hasty.why({.query = "object=Pod%2Fshop%2Fnobody"}, {});
   EXPECT_EQ(story.status, 503);
-  EXPECT_TRUE(story.body.contains("makeway why --journal FILE Pod/shop/nobody")) << story.body;
+  EXPECT_TRUE(story.body.contains("makeway why --journal FILE Pod/shop/missing")) << story.body;
 }
 
-/// From wherever one looks, forwards or back, while it is written and rotated: a cycle is what
-/// somebody finds who reads the journal from its beginning.
+/// In whatever order cycles are read, while the journal is written and rotated: a cycle is the same
+/// as when the journal is read from its beginning.
 TEST(DashboardRun, ACycleIsTheSameFromWhereverOneComes) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.journal");
@@ -286,18 +286,18 @@ TEST(DashboardRun, ACycleIsTheSameFromWhereverOneComes) {
   const auto at = [](LookBack& from, std::uint64_t cycle) {
     return from.cycle({.query = "cycle=" + std::to_string(cycle)}, {}).body;
   };
-  std::map<std::uint64_t, std::string> told;
+  std::map<std::uint64_t, std::string> pages;
   for (int part = 0; part < 10; ++part) {
     for (int step = 0; step < 30; ++step) run.step();
     const std::uint64_t last = (*journal)->cycles();
     for (const std::uint64_t cycle : {last, last / 2 + 1, last / 2 + 2, last}) {
       const std::string text = at(look_back, cycle);
       EXPECT_TRUE(text.starts_with("{\"cycle\":" + std::to_string(cycle) + ",")) << text;
-      EXPECT_EQ(told.try_emplace(cycle, text).first->second, text);
+      EXPECT_EQ(pages.try_emplace(cycle, text).first->second, text);
     }
   }
   EXPECT_GT(journal_paths(path).size(), 2U);
-  for (const auto& [cycle, text] : told) {
+  for (const auto& [cycle, text] : pages) {
     std::optional<CycleRecord> found;
     const JournalWalk walk =
         walk_journal(path, [&](const JournalEntry& entry, const JournalWorld&) {
@@ -356,13 +356,13 @@ TEST(DashboardToken, IsReadWithoutWhiteSpaceAndMustBeLong) {
 }
 
 TEST(ListenFlags, FilesAreLookedAtBeforeAnythingBegins) {
-  const auto wish_of = [](std::vector<std::string> words) -> std::string {
+  const auto options_of = [](std::vector<std::string> words) -> std::string {
     words.insert(words.begin(), "run");
     const auto invocation = parse(words);
     if (!invocation) return invocation.error().message;
-    const auto wish = read_listen_wish(invocation->arguments);
-    if (!wish) return wish.error().message;
-    return wish->tls.are_given() ? "https" : wish->address ? "http" : "nothing";
+    const auto options = read_listen_options(invocation->arguments);
+    if (!options) return options.error().message;
+    return options->tls.are_given() ? "https" : options->address ? "http" : "nothing";
   };
   const TemporaryFolder folder;
   const std::string certificate = folder.file("tls.crt");
@@ -370,24 +370,24 @@ TEST(ListenFlags, FilesAreLookedAtBeforeAnythingBegins) {
   const auto made = server::new_test_key();
   server::write_test_certificate(made.get(), certificate);
   server::write_test_key(made.get(), key);
-  EXPECT_EQ(wish_of({}), "nothing");
-  EXPECT_EQ(wish_of({"--listen", ":0"}), "http");
-  EXPECT_EQ(wish_of({"--listen", ":0", "--tls-cert", certificate, "--tls-key", key}), "https");
-  EXPECT_EQ(wish_of({"--tls-cert", certificate, "--tls-key", key}),
+  EXPECT_EQ(options_of({}), "nothing");
+  EXPECT_EQ(options_of({"--listen", ":0"}), "http");
+  EXPECT_EQ(options_of({"--listen", ":0", "--tls-cert", certificate, "--tls-key", key}), "https");
+  EXPECT_EQ(options_of({"--tls-cert", certificate, "--tls-key", key}),
             "--tls-cert is for --listen ADDRESS:PORT");
-  EXPECT_EQ(wish_of({"--listen", ":0", "--tls-cert", certificate}),
+  EXPECT_EQ(options_of({"--listen", ":0", "--tls-cert", certificate}),
             "give --tls-cert FILE and --tls-key FILE together, or neither");
-  EXPECT_EQ(wish_of({"--listen", ":0", "--token-file", ""}), "--token-file '': expected a file");
+  EXPECT_EQ(options_of({"--listen", ":0", "--token-file", ""}), "--token-file '': expected a file");
   const std::string swapped =
-      wish_of({"--listen", ":0", "--tls-cert", key, "--tls-key", certificate});
+      options_of({"--listen", ":0", "--tls-cert", key, "--tls-key", certificate});
   EXPECT_TRUE(swapped.starts_with("--tls-cert " + key + ": there is no certificate")) << swapped;
 }
 
 TEST(DashboardAddress, IsOneThatABrowserOpens) {
   const auto listens = [](const char* host, std::string token = {}, server::TlsFiles tls = {}) {
-    return ListenWish{.address = server::ListenAddress{.host = host},
-                      .token = std::move(token),
-                      .tls = std::move(tls)};
+    return ListenOptions{.address = server::ListenAddress{.host = host},
+                         .token = std::move(token),
+                         .tls = std::move(tls)};
   };
   const server::TlsFiles tls{.certificate = "a.crt", .key = "a.key"};
   EXPECT_EQ(dashboard_address(listens("0.0.0.0"), 1), "http://localhost:1/");

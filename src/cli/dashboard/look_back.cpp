@@ -26,7 +26,7 @@ using server::HttpReply;
 using server::HttpRequest;
 
 constexpr std::string_view still_reading =
-    "the journal is long and still being read; ask again to come further";
+    "the journal is long and still being read; ask again to continue";
 
 class KeptLines final : public TextSink {
  public:
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> number_in(const std::optional<std::string>& text) {
   return number;
 }
 
-/// In the place of a plan that could not be made: why.
+/// Why a plan could not be made; it takes the plan's place.
 std::string no_plan_json(const Problems& problems) {
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
@@ -68,7 +68,7 @@ std::string no_plan_json(const Problems& problems) {
   return without_line_end(std::move(text));
 }
 
-/// The wanted cycle cannot come any more.
+/// The reader is past the wanted cycle.
 bool is_past(const JournalRecord& record, std::uint64_t wanted) {
   if (const auto* const base = std::get_if<BaseRecord>(&record)) return base->cycles >= wanted;
   const auto* const cycle = std::get_if<CycleRecord>(&record);
@@ -80,7 +80,7 @@ bool is_past(const JournalRecord& record, std::uint64_t wanted) {
 bool is_kept_journal(const std::string& journal) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(journal, ignored);
-  // One that is not there yet becomes a file.
+  // A journal that does not exist yet becomes a file.
   return !journal.empty() &&
          (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
@@ -147,7 +147,7 @@ HttpReply LookBack::cycles(const server::Desk::IsOver& is_unwanted) {
 
 // ---- One cycle ----------------------------------------------------------------------------------
 
-/// The place is before the first record of the chapter; the cycle is that of none.
+/// The place is before the first record of the chapter, with no cycle.
 std::optional<Error> LookBack::begin(const JournalIndex::Chapter& chapter) {
   place_.reset();
   Result<JournalReader> reader = JournalReader::open_at(chapter.paths, chapter.offset);
@@ -160,7 +160,7 @@ std::optional<Error> LookBack::begin(const JournalIndex::Chapter& chapter) {
   return place_->world.take({.record = *rules});
 }
 
-/// Reads on to the cycle. No: it does not come, and the place is lost.
+/// Reads on to the cycle. No: it is not there, and the place is lost.
 LookBack::Found LookBack::find(std::uint64_t wanted, const Patience& patience) {
   while (place_->cycle.number != wanted) {
     if (patience.is_over()) return Found::not_yet;
@@ -178,26 +178,26 @@ LookBack::Found LookBack::find(std::uint64_t wanted, const Patience& patience) {
   return Found::yes;
 }
 
-/// None: the place is there.
+/// None: the place was reached.
 std::optional<HttpReply> LookBack::go_to(std::uint64_t wanted, const Patience& patience) {
-  const auto told = [&](const std::optional<Error>& error) {
+  const auto not_found = [&](const std::optional<Error>& error) {
     return error_reply(404, error ? printable(error->message)
                                   : fmt::format("cycle {} is not in the journal", wanted));
   };
   const std::optional<Error> unread = index_.refresh([&] { return patience.is_over(); });
   if (patience.is_over()) return error_reply(503, still_reading);
   const std::optional<JournalIndex::Chapter> chapter = index_.chapter_of(wanted);
-  if (!chapter) return told(unread);
+  if (!chapter) return not_found(unread);
   const bool is_near =
       place_ && place_->chapter.is_same(*chapter) && place_->cycle.number <= wanted;
-  // Behind a new file's beginning, or where it cannot be read, another reader may find it.
+  // If the file was replaced or cannot be read, another reader may find the cycle.
   Found found = is_near && !place_->reader.look_again() ? find(wanted, patience) : Found::no;
   if (found == Found::no) {
-    if (const std::optional<Error> error = begin(*chapter)) return told(error);
+    if (const std::optional<Error> error = begin(*chapter)) return not_found(error);
     found = find(wanted, patience);
   }
   if (found == Found::not_yet) return error_reply(503, still_reading);
-  return found == Found::yes ? std::nullopt : std::optional(told(unread));
+  return found == Found::yes ? std::nullopt : std::optional(not_found(unread));
 }
 
 std::string LookBack::plan_by(const Configuration& configuration, std::string_view preset) const {

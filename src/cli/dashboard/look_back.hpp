@@ -1,13 +1,13 @@
-// LookBack: what the journal of a run tells the dashboard, while it is being written.
+// LookBack: reads the journal of a run for the dashboard, while it is being written.
 //
 // Rules
 //  1. A list of cycles comes from an index, which reads what was written since the last question.
-//  2. A cycle is read from the last base before it. Whoever moves on from it within that chapter
-//     reads on from there: one cluster is kept for that.
+//  2. A cycle is read from the last base before it. A later cycle of the same chapter is read on
+//     from there: one cluster is kept for that.
 //  3. A story is read from the beginning: an object may be in any record (cli/journal/story_walk).
 //     A few megabytes of the journal are in memory at a time.
-//  4. Everything ends soon after nobody wants it, and after a time: others wait for their answers.
-//     What 1 and 2 have read by then is kept, so whoever asks again comes further.
+//  4. Reading ends soon after the request is closed, and after a timeout: other requests wait.
+//     What 1 and 2 have read by then is kept, so a repeated request continues from there.
 //
 // One thread: the dashboard's desk.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace makeway::cli {
 
-/// Until nobody wants the answer, or for a time.
+/// Until the request is closed, or for a time.
 class Patience {
  public:
   Patience(server::Desk::IsOver is_unwanted, std::chrono::milliseconds at_most)
@@ -35,7 +35,7 @@ class Patience {
   }
 
  private:
-  server::Desk::IsOver is_unwanted_;  ///< Empty: somebody does.
+  server::Desk::IsOver is_unwanted_;  ///< Empty: it is wanted.
   std::chrono::steady_clock::time_point until_;
 };
 
@@ -88,7 +88,7 @@ class LookBack {
   std::uint64_t records_read_ = 0;
 };
 
-/// Whether somebody can look back in it: a pipe or a device has forgotten what was written.
+/// Whether it can be read again: what was written to a pipe or a device cannot.
 bool is_kept_journal(const std::string& journal);
 
 }  // namespace makeway::cli

@@ -84,18 +84,18 @@ std::vector<std::string> unread_notes(std::string_view text, const Loaded& loade
   return notes;
 }
 
-std::string nobody_asks(std::string_view text, const Loaded& loaded) {
-  std::string told = "nothing in the manifest asks for room\n";
-  for (const std::string& note : unread_notes(text, loaded)) told += note + "\n";
+std::string no_asks_text(std::string_view text, const Loaded& loaded) {
+  std::string answer = "nothing in the manifest asks for room\n";
+  for (const std::string& note : unread_notes(text, loaded)) answer += note + "\n";
   for (const WorkloadPods& workload : loaded.workloads) {
     if (workload.held.empty() || workload.made > 0) continue;
-    told += fmt::format("{}: no pods are made of it: {}\n", shorten(workload.object(), 120),
-                        printable(workload.held));
+    answer += fmt::format("{}: no pods are made of it: {}\n", shorten(workload.object(), 120),
+                          printable(workload.held));
   }
-  return told + fmt::format(
-                    "Give something that asks and is not in the cluster yet: Pod, Session, "
-                    "ReplicaSchedule, or what makes pods: {}.",
-                    fmt::join(pod_making_kinds(), ", "));
+  return answer + fmt::format(
+                      "Give something that asks and is not in the cluster yet: Pod, Session, "
+                      "ReplicaSchedule, or what makes pods: {}.",
+                      fmt::join(pod_making_kinds(), ", "));
 }
 
 }  // namespace makeway::cli

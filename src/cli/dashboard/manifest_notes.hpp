@@ -1,5 +1,5 @@
-// What of a manifest does not count, in words: kinds that nobody here reads, and workloads that
-// make no pods. Each document is named, so that its author finds it.
+// Notes about documents of a manifest that do not count: kinds that are not read, and workloads
+// that make no pods. Each document is named, so that its author finds it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace makeway::cli {
 /// here and is left out". `text` is what `loaded` was made from.
 std::vector<std::string> unread_notes(std::string_view text, const Loaded& loaded);
 
-/// Why nobody in it asks, and what would.
-std::string nobody_asks(std::string_view text, const Loaded& loaded);
+/// Why the manifest has no asks, and which kinds would be asks.
+std::string no_asks_text(std::string_view text, const Loaded& loaded);
 
 }  // namespace makeway::cli

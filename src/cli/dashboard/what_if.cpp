@@ -32,7 +32,7 @@ using server::error_reply;
 using server::HttpReply;
 using server::HttpRequest;
 
-/// The follower's thread decides them, and all viewers wait for it.
+/// They are decided on the follower's thread, and all viewers wait for it.
 constexpr std::size_t asks_max = 1'000;
 
 /// Few, and a manifest that refers to them is not understood without them.
@@ -60,7 +60,7 @@ template <class Object>
 void add_objects(const Cluster& from, Cluster& to) {
   from.each<Object>([&](const Object& object) {
     if constexpr (std::is_same_v<Object, Pod>) {
-      // Nobody submits a pod twice: the one that is there stays as it is.
+      // A pod that already exists stays as it is.
       if (to.find_pod(object.namespace_name, object.name, object.plane)) return;
     }
     to.apply(object);
@@ -72,7 +72,7 @@ void add_all_objects(const Cluster& from, Cluster& to, KindList<Objects...> /*ki
   (add_objects<Objects>(from, to), ...);
 }
 
-/// Who asks in the manifest; `all` has its objects, too.
+/// The asks in the manifest; `all` has its objects, too.
 std::vector<AskName> asks_of(const Cluster& manifest, const Cluster& all) {
   std::set<AskName> asks;
   for (const PodIndex pod : manifest.pending_pods()) {
@@ -121,7 +121,7 @@ std::string problems_text(const Problems& problems) {
   return problem_lines(problems, Palette(false));
 }
 
-/// What cannot be decided once the manifest is there; that of others is not its author's.
+/// Problems of deciding with the manifest; without those of other objects.
 Problems new_problems(const Cluster& before, const Cluster& after,
                       const Configuration& configuration) {
   const auto problems_of = [&](const Cluster& cluster) {
@@ -149,7 +149,7 @@ LawfulPlan plan_for(const Cluster& cluster, const UsedRules& rules, std::vector<
                           tools);
 }
 
-/// What was left out stands in front of what was decided.
+/// Notes about what was left out come before what was decided.
 std::string with_notes(const std::vector<std::string>& notes, const std::string& plan) {
   if (notes.empty()) return plan;
   std::string list;
@@ -164,7 +164,7 @@ std::string with_notes(const std::vector<std::string>& notes, const std::string&
 }  // namespace
 
 HttpReply what_if(const HttpRequest& request, const server::Board& board, const PlanTools& tools) {
-  if (!board.has_begun()) return error_reply(503, "the cluster is not in sight yet; try again");
+  if (!board.has_begun()) return error_reply(503, "the cluster has not been read yet; try again");
   const Result<UsedRules> rules = rules_of(request, board);
   if (!rules) return error_reply(400, rules.error().message);
   LoadWish wish;
@@ -175,7 +175,7 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   Cluster cluster = board.cluster().compacted();
   add_all_objects(read.loaded->cluster, cluster, ObjectKinds{});
   std::vector<AskName> asks = asks_of(read.loaded->cluster, cluster);
-  if (asks.empty()) return error_reply(400, nobody_asks(request.body, *read.loaded));
+  if (asks.empty()) return error_reply(400, no_asks_text(request.body, *read.loaded));
   if (asks.size() > asks_max) {
     return error_reply(
         400, fmt::format("the manifest makes {} asks, and at most {} are decided here; give fewer, "
@@ -214,14 +214,14 @@ bool is_pending(const AskName& ask, const Cluster& cluster) {
 
 /// What the last preemptions did to it, oldest first.
 std::string evictions_text(const AskName& ask, const server::Board& board) {
-  const std::string who = ask.kind == AskKind::session
-                              ? ask_text(ask)
-                              : fmt::format("{}/{}", ask.namespace_name, ask.name);
+  const std::string name = ask.kind == AskKind::session
+                               ? ask_text(ask)
+                               : fmt::format("{}/{}", ask.namespace_name, ask.name);
   std::string text;
   for (const server::SeenPreemption& seen : board.preemptions()) {
     for (const ToldVictim& victim : seen.victims) {
-      if (victim.who != who) continue;
-      text.insert(0, fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when),
+      if (victim.who != name) continue;
+      text.insert(0, fmt::format("{}: evicted from {} for {}: {}\n", to_text(seen.when),
                                  victim.node, seen.ask, victim.reason));
     }
   }
@@ -229,7 +229,7 @@ std::string evictions_text(const AskName& ask, const server::Board& board) {
 }
 
 constexpr std::string_view journal_hint =
-    "This run keeps no journal; with --journal FILE the whole story would be told here.\n";
+    "This run keeps no journal; with --journal FILE the whole history would be shown here.\n";
 
 }  // namespace
 

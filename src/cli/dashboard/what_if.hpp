@@ -2,7 +2,7 @@
 //
 // Nothing is changed: the board's cluster is copied, the manifest's objects are added to the copy,
 // and those of them that are pending are decided. Objects of the cluster that a manifest may refer
-// to (priority classes, queues, resource groups, ...) are known to whoever reads it.
+// to (priority classes, queues, resource groups, ...) are known to its reader.
 #pragma once
 
 #include "control/lawful_plan.hpp"

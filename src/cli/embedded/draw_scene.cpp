@@ -134,7 +134,7 @@ std::string node_line(const Scene& scene, const SceneNode& node, std::size_t wid
   const std::size_t bar_columns = std::min(width / 2, bar_columns_max);
   std::string name = ascii_text(node.name);
   if (name.size() > name_columns) {
-    // The end of a name tells nodes apart.
+    // The end of a name distinguishes nodes.
     name = ".." + name.substr(name.size() - name_columns + 2);
   }
   LineMaker line(width, palette);
@@ -289,9 +289,9 @@ void add_help(std::vector<std::string>& lines, ScreenSize size, const Palette& p
       "This is Makeway's scheduler at work on a cluster that exists only in this process: nodes, "
       "tasks that arrive, run and end, and pods that take their time to leave. No Kubernetes is "
       "read or written.\n\n"
-      "A bar is a node. A letter is what pods of one priority hold of it, A the highest; x is held "
-      "by pods that are leaving, a dot is free. Who waits has no place yet; the text says for "
-      "what. A preemption names who leaves, for whom, and why there and not elsewhere.\n\n"
+      "A bar is a node. A letter is what pods of one priority hold of it, A the highest; x is "
+      "held by pods that are leaving, a dot is free. Waiting asks have no place yet; the text "
+      "says what they wait for. A preemption names the victim, the ask, and why it was chosen.\n\n"
       "  space       stop the clock, and let it go on\n"
       "  + and -     let the clock go faster, slower\n"
       "  p           go on by the rules of the next preset\n"

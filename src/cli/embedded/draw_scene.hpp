@@ -1,7 +1,7 @@
 // A scene as the lines of a screen.
 //
 //  1. Never more lines than the screen has rows, never a line wider than its columns.
-//  2. Letters tell priorities, A the highest; colours only repeat that, so it reads without them.
+//  2. Letters are priorities, A the highest; colours only repeat that, so they are not needed.
 //  3. A node is a bar: what each priority holds, most important first, then what is about to be
 //     free (x) and what is free (.). All nodes together are the first bar; of many nodes a part is
 //     shown, and keys move it.

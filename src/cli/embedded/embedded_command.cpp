@@ -19,9 +19,9 @@ ExitStatus embedded_usage(std::string_view text, Terminal& terminal) {
 }  // namespace
 
 ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
-  Result<EmbeddedWish> wish = read_embedded_wish(arguments);
-  if (!wish) return embedded_usage(wish.error().message, terminal);
-  // As in a simulation nobody here is a stranger, so marks count as in files.
+  Result<EmbeddedOptions> options = read_embedded_options(arguments);
+  if (!options) return embedded_usage(options.error().message, terminal);
+  // As in a simulation there are no untrusted users, so marks count as in files.
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
                                    .overrides = arguments.all("set")};
@@ -39,7 +39,7 @@ ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
     return ExitStatus::failed;
   }
   const ExitStatus status =
-      run_embedded_cluster({.wish = *std::move(wish),
+      run_embedded_cluster({.options = *std::move(options),
                             .document = *std::move(chosen.document),
                             .journal = journal->get(),
                             .tools = real_tools(),

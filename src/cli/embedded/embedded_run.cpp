@@ -32,16 +32,16 @@ namespace {
 
 constexpr Time embedded_start{1'767'225'600'000};  // 2026-01-01T00:00:00Z
 constexpr Duration passed_at_once{5'400'000};      ///< Rule 2.
-constexpr Duration plain_run{20'000};              ///< Of ours, where nobody says --for.
-constexpr Duration plain_line_every{5'000};        ///< Of ours, at the speed that was asked for.
+constexpr Duration plain_run{20'000};              ///< Real time, without --for.
+constexpr Duration plain_line_every{5'000};        ///< Real time, at the requested speed.
 constexpr Duration frame_every{100};
-/// A machine that cannot keep up may take so many times as long as --for says.
+/// A machine that cannot keep up may take this many times as long as --for.
 constexpr std::int64_t plain_patience = 3;
 
 /// For the log.
 std::int64_t log_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
-/// However it ends, whatever is told then is told on the screen of before.
+/// Restores the screen, however the run ends, so that the summary is printed on the normal screen.
 class ScreenGuard {
  public:
   explicit ScreenGuard(FullScreen* screen) : screen_(screen) {}
@@ -59,17 +59,17 @@ class EmbeddedRun {
  public:
   EmbeddedRun(EmbeddedParts parts, Terminal& terminal)
       : parts_(std::move(parts)),
-        wish_(parts_.wish),
+        options_(parts_.options),
         terminal_(terminal),
-        screen_(wish_.json ? nullptr : terminal.screen),
+        screen_(options_.json ? nullptr : terminal.screen),
         rules_(std::make_unique<ConfigurationDocument>(parts_.document)),
-        load_(generate_load(wish_.load, wish_.seed, embedded_start)),
+        load_(generate_load(options_.load, options_.seed, embedded_start)),
         world_(load_, world_options()),
         port_(world_, [this](Time until) { await(until); }),
-        scenes_([this](const ScenePreemption& each) { tell_preemption(each); }),
+        scenes_([this](const ScenePreemption& each) { add_preemption(each); }),
         metrics_({std::string(default_preset)}, server::RunMetrics::Ours::all),
         watchers_(heard_by()),
-        pace_(wish_.speed, parts_.clock.now(), shown_from()) {
+        pace_(options_.speed, parts_.clock.now(), shown_from()) {
     presets_.push_back(parts_.document.name);
     for (const std::string_view name : preset_names()) {
       if (name != parts_.document.name) presets_.emplace_back(name);
@@ -78,7 +78,7 @@ class EmbeddedRun {
 
   ExitStatus run() {
     interrupts_.emplace();
-    tell_start();
+    print_start();
     if (!listen()) return ExitStatus::failed;
     start_loop();
     fill();
@@ -89,8 +89,8 @@ class EmbeddedRun {
       }
     }
     note_refused();
-    tell_notices();
-    tell_summary();
+    print_notices();
+    print_summary();
     return shows_bug_ ? ExitStatus::bug : ExitStatus::done;
   }
 
@@ -102,13 +102,13 @@ class EmbeddedRun {
   /// Of the cluster's clock; rule 4: a speed decides how far it comes, and nothing else does.
   Time ends_at() const {
     if (screen_ != nullptr) return SimOptions{}.until;
-    return {shown_from().ms + wish_.ends_after.value_or(plain_run).ms * wish_.speed};
+    return {shown_from().ms + options_.ends_after.value_or(plain_run).ms * options_.speed};
   }
 
   SimOptions world_options() const {
     SimOptions options;
     options.start = embedded_start;
-    options.seed = wish_.seed;
+    options.seed = options_.seed;
     options.sample = {0};
     options.until = ends_at();
     options.manners.scales_deployments = rules_->configuration.replica.enabled;
@@ -126,9 +126,9 @@ class EmbeddedRun {
   }
 
   bool listen() {
-    if (!wish_.listen.address) return true;
+    if (!options_.listen.address) return true;
     auto started =
-        start_dashboard({.listen = wish_.listen, .journal = wish_.journal, .schedulers = {}},
+        start_dashboard({.listen = options_.listen, .journal = options_.journal, .schedulers = {}},
                         [this](std::string_view path) {
                           return server::run_page(path, health_, metrics_, kube::monotonic_now());
                         });
@@ -140,23 +140,23 @@ class EmbeddedRun {
     }
     dashboard_ = std::move(*started);
     watchers_.add(dashboard_->watcher());
-    page_ = dashboard_address(wish_.listen, dashboard_->port());
-    if (wish_.json) {
-      tell_event("listening", {{"address", page_}});
+    page_ = dashboard_address(options_.listen, dashboard_->port());
+    if (options_.json) {
+      print_event("listening", {{"address", page_}});
     } else {
-      tell_line(shows_dashboard(wish_.listen)
-                    ? fmt::format("The dashboard is at {} (figures at /metrics, health at "
-                                  "/healthz).",
-                                  page_)
-                    : fmt::format("Figures are at {0}metrics, health at {0}healthz.", page_));
+      print_line(shows_dashboard(options_.listen)
+                     ? fmt::format("The dashboard is at {} (figures at /metrics, health at "
+                                   "/healthz).",
+                                   page_)
+                     : fmt::format("Figures are at {0}metrics, health at {0}healthz.", page_));
     }
-    const std::string warning = dashboard_warning(wish_.listen);
+    const std::string warning = dashboard_warning(options_.listen);
     if (!warning.empty()) terminal_.error.write(fmt::format("warning: {}\n", warning));
     return true;
   }
 
-  /// Not over the screen: what comes while it is shown is told when it is gone.
-  void tell_notices() {
+  /// Not over the screen: notices that come while it is shown are printed afterwards.
+  void print_notices() {
     if (dashboard_ == nullptr) return;
     for (const server::Notice& notice : dashboard_->take_notices()) {
       terminal_.error.write(
@@ -190,7 +190,7 @@ class EmbeddedRun {
       }
     }
     began_ = parts_.clock.now();
-    pace_ = Pace(wish_.speed, began_, world_.now());
+    pace_ = Pace(options_.speed, began_, world_.now());
     next_line_ = shown_from();
     is_showing_ = true;
     health_.plays(server::RunRole::leader);
@@ -204,8 +204,8 @@ class EmbeddedRun {
     is_dirty_ = true;
     note_figures();
     if (screen_ == nullptr) {
-      tell_figures_due();
-      tell_notices();
+      print_figures_due();
+      print_notices();
     }
     if (std::exchange(switches_, false)) switch_preset();
     return goes_on;
@@ -216,9 +216,9 @@ class EmbeddedRun {
     const Duration passed = parts_.clock.now() - began_;
     bool time_is_up = false;
     if (is_showing_ && screen_ != nullptr) {
-      time_is_up = wish_.ends_after && passed >= *wish_.ends_after;
+      time_is_up = options_.ends_after && passed >= *options_.ends_after;
     } else if (is_showing_) {
-      time_is_up = passed.ms > wish_.ends_after.value_or(plain_run).ms * plain_patience;
+      time_is_up = passed.ms > options_.ends_after.value_or(plain_run).ms * plain_patience;
     }
     is_over_ = time_is_up || (interrupts_ && interrupts_->seen()) ||
                (screen_ != nullptr && screen_->wants_end()) || terminal_.out.is_closed();
@@ -314,7 +314,7 @@ class EmbeddedRun {
       case key_page_up: move(page, false); break;
       default: return;
     }
-    drawn_ = {};  // Whoever presses a key wants to see it.
+    drawn_ = {};  // A key press redraws at once.
   }
 
   void refresh_scene() {
@@ -347,67 +347,68 @@ class EmbeddedRun {
 
   std::string served_text() const {
     return fmt::format("{}, generated, seed {}",
-                       counted(static_cast<std::uint64_t>(wish_.load.nodes), "node"), wish_.seed);
+                       counted(static_cast<std::uint64_t>(options_.load.nodes), "node"),
+                       options_.seed);
   }
 
-  void tell_line(std::string_view text) {
+  void print_line(std::string_view text) {
     terminal_.out.write(fmt::format("{}\n", text));
     terminal_.out.flush();
   }
-  void tell_event(std::string_view event, const std::vector<LogField>& fields) {
+  void print_event(std::string_view event, const std::vector<LogField>& fields) {
     terminal_.out.write(log_line(true, world_.now(), LogLevel::info, event, fields));
     terminal_.out.flush();
   }
 
-  void tell_start() {
-    if (wish_.json) {
-      return tell_event("start", {{"cluster", "embedded"},
-                                  {"served", served_text()},
-                                  {"preset", rules_->name},
-                                  {"speed", wish_.speed}});
+  void print_start() {
+    if (options_.json) {
+      return print_event("start", {{"cluster", "embedded"},
+                                   {"served", served_text()},
+                                   {"preset", rules_->name},
+                                   {"speed", options_.speed}});
     }
-    tell_line(
+    print_line(
         fmt::format("Embedded cluster: {}, inside this process; no Kubernetes cluster is "
                     "read or changed.",
                     served_text()));
-    tell_line(
+    print_line(
         fmt::format("Preset {}, {} times as fast as a clock; the first {} of it pass at once.",
-                    rules_->name, wish_.speed, to_text(passed_at_once)));
+                    rules_->name, options_.speed, to_text(passed_at_once)));
   }
 
-  void tell_preemption(const ScenePreemption& each) {
+  void add_preemption(const ScenePreemption& each) {
     if (!is_showing_ || screen_ != nullptr) return;
-    if (!wish_.json) {
-      return tell_line(fmt::format("{}  {}: {}", clock_text(each.when), preemption_text(each),
-                                   ascii_text(each.reason)));
+    if (!options_.json) {
+      return print_line(fmt::format("{}  {}: {}", clock_text(each.when), preemption_text(each),
+                                    ascii_text(each.reason)));
     }
-    tell_event("preemption", {{"pod", each.victim},
-                              {"priority", each.priority},
-                              {"node", each.node},
-                              {"for", each.ask},
-                              {"cause", each.reason},
-                              {"alternative", each.alternative}});
+    print_event("preemption", {{"pod", each.victim},
+                               {"priority", each.priority},
+                               {"node", each.node},
+                               {"for", each.ask},
+                               {"cause", each.reason},
+                               {"alternative", each.alternative}});
   }
 
-  void tell_figures_due() {
+  void print_figures_due() {
     if (world_.now() < next_line_) return;
-    const std::int64_t every = plain_line_every.ms * wish_.speed;
+    const std::int64_t every = plain_line_every.ms * options_.speed;
     next_line_.ms += ((world_.now() - next_line_).ms / every + 1) * every;
     refresh_scene();
     const SceneUse use = use_of(scene_);
     const SceneCounters& counters = scene_.counters;
     const std::int64_t percent = percent_of(use.used, use.room);
-    if (wish_.json) {
-      return tell_event("figures", {{"resource", scene_.resource},
-                                    {"inUsePercent", percent},
-                                    {"podsRunning", log_count(counters.pods_running)},
-                                    {"podsWaiting", log_count(counters.pods_waiting)},
-                                    {"preemptions", log_count(counters.preemptions)}});
+    if (options_.json) {
+      return print_event("figures", {{"resource", scene_.resource},
+                                     {"inUsePercent", percent},
+                                     {"podsRunning", log_count(counters.pods_running)},
+                                     {"podsWaiting", log_count(counters.pods_waiting)},
+                                     {"preemptions", log_count(counters.preemptions)}});
     }
-    tell_line(fmt::format("{}  {} % of {} in use, {} on the nodes, {} waiting, {}",
-                          clock_text(world_.now()), percent, short_name(scene_.resource),
-                          counted(counters.pods_running, "pod"), grouped(counters.pods_waiting),
-                          counted(counters.preemptions, "preemption")));
+    print_line(fmt::format("{}  {} % of {} in use, {} on the nodes, {} waiting, {}",
+                           clock_text(world_.now()), percent, short_name(scene_.resource),
+                           counted(counters.pods_running, "pod"), grouped(counters.pods_waiting),
+                           counted(counters.preemptions, "preemption")));
   }
 
   // ---- After ----
@@ -424,7 +425,7 @@ class EmbeddedRun {
     loop_->forget_refused();
   }
 
-  /// Of whoever started for the first time while somebody could see it; milliseconds.
+  /// Waiting times of runs that first started while the cluster was shown; milliseconds.
   Spread waits_shown() const {
     std::vector<std::int64_t> waited;
     for (const RunRecord& run : world_.metrics().runs) {
@@ -435,7 +436,7 @@ class EmbeddedRun {
     return spread_of(std::move(waited));
   }
 
-  void tell_summary() {
+  void print_summary() {
     terminal_.error.write(bugs_);
     is_dirty_ = true;
     refresh_scene();
@@ -443,33 +444,33 @@ class EmbeddedRun {
     const Spread waits = waits_shown();
     const std::string passed =
         pending_text(std::max<std::int64_t>(0, (world_.now() - shown_from()).ms / 1'000));
-    if (wish_.json) {
-      return tell_event("summary", {{"passed", passed},
-                                    {"preset", rules_->name},
-                                    {"podsStarted", log_count(counters.pods_started)},
-                                    {"preemptions", log_count(counters.preemptions)},
-                                    {"podsWaiting", log_count(counters.pods_waiting)},
-                                    {"waitP50Ms", waits.p50},
-                                    {"waitP90Ms", waits.p90},
-                                    {"decideP50Us", counters.decide_p50_us},
-                                    {"decideP99Us", counters.decide_p99_us}});
+    if (options_.json) {
+      return print_event("summary", {{"passed", passed},
+                                     {"preset", rules_->name},
+                                     {"podsStarted", log_count(counters.pods_started)},
+                                     {"preemptions", log_count(counters.preemptions)},
+                                     {"podsWaiting", log_count(counters.pods_waiting)},
+                                     {"waitP50Ms", waits.p50},
+                                     {"waitP90Ms", waits.p90},
+                                     {"decideP50Us", counters.decide_p50_us},
+                                     {"decideP99Us", counters.decide_p99_us}});
     }
-    tell_line(fmt::format("Summary: {} of the cluster's time under {}: {} started, {}, {} waiting.",
-                          passed, rules_->name, counted(counters.pods_started, "pod"),
-                          counted(counters.preemptions, "preemption"),
-                          grouped(counters.pods_waiting)));
+    print_line(
+        fmt::format("Summary: {} of the cluster's time under {}: {} started, {}, {} waiting.",
+                    passed, rules_->name, counted(counters.pods_started, "pod"),
+                    counted(counters.preemptions, "preemption"), grouped(counters.pods_waiting)));
     if (waits.count > 0) {
-      tell_line(
+      print_line(
           fmt::format("Before they first ran they waited {} (median), {} (p90), {} (longest).",
                       pending_text(waits.p50 / 1'000), pending_text(waits.p90 / 1'000),
                       pending_text(waits.max / 1'000)));
     }
-    tell_line(fmt::format("A decision took {} us (median), {} us (p99).", counters.decide_p50_us,
-                          counters.decide_p99_us));
+    print_line(fmt::format("A decision took {} us (median), {} us (p99).", counters.decide_p50_us,
+                           counters.decide_p99_us));
   }
 
   EmbeddedParts parts_;
-  const EmbeddedWish& wish_;
+  const EmbeddedOptions& options_;
   Terminal& terminal_;
   FullScreen* screen_;  ///< Null: plain lines.
   std::unique_ptr<ConfigurationDocument> rules_;
@@ -498,7 +499,7 @@ class EmbeddedRun {
   bool is_showing_ = false;
   bool is_dirty_ = true;  ///< The cluster is not what the scene shows.
   bool is_over_ = false;
-  bool switches_ = false;     ///< Somebody wants the next preset.
+  bool switches_ = false;     ///< The user wants the next preset.
   bool is_new_loop_ = false;  ///< It has not been shown anything yet.
   bool shows_bug_ = false;
   std::unique_ptr<server::Dashboard> dashboard_;  ///< Last: its threads read the others.

@@ -1,22 +1,22 @@
 // `makeway run` on the embedded cluster: the loop that schedules live clusters, on the simulator,
-// whose clock is as fast as somebody wants.
+// whose clock runs at a chosen speed.
 //
 //  1. One thread: it polls the world, waits until the cluster's clock shows the time of what it got
 //     (paced_port.hpp), and lets the loop take and decide it. Keys and frames are attended to while
 //     it waits, and between any two steps.
 //  2. Before anything is shown some hours pass at once, so that the cluster is full.
-//  3. With a screen it goes on until somebody quits, or --for is over. Without one, plain lines: a
-//     line a preemption, a line with the figures every few seconds; it ends by itself.
+//  3. With a screen it runs until the user quits, or --for is over. Without one, plain lines: a
+//     line per preemption, a line with the figures every few seconds; it ends after a while.
 //  4. The same load, seed and configuration give the same decisions whatever the speed; without a
 //     screen also the same lines, but for how long decisions took.
-//  5. Another preset is a new loop that is shown everything anew, as a process that starts again.
+//  5. Another preset is a new loop that reads everything again, like a restarted process.
 #pragma once
 
 #include <functional>
 #include <string>
 
 #include "base/time.hpp"
-#include "cli/embedded/embedded_wish.hpp"
+#include "cli/embedded/embedded_options.hpp"
 #include "cli/palette.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
@@ -33,7 +33,7 @@ struct EmbeddedClock {
 EmbeddedClock real_clock();
 
 struct EmbeddedParts {
-  EmbeddedWish wish;
+  EmbeddedOptions options;
   ConfigurationDocument document;
   LoopWatcher* journal = nullptr;  ///< Null: there is none.
   PlanTools tools;

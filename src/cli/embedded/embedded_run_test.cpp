@@ -17,7 +17,7 @@
 namespace makeway::cli {
 namespace {
 
-/// Draws into memory. Time passes only while somebody waits for a key.
+/// Draws into memory. Time passes only while the run waits for a key.
 class FakeScreen final : public FullScreen {
  public:
   struct Press {
@@ -72,12 +72,12 @@ class FakeScreen final : public FullScreen {
 struct EmbeddedScene {
   makeway::Screen text;
   Time now{1'000'000};
-  EmbeddedWish wish{.load = *embedded_load("")};
+  EmbeddedOptions options{.load = *embedded_load("")};
 
   ExitStatus run(FullScreen* screen) {
     text.terminal.screen = screen;
     return run_embedded_cluster(
-        {.wish = wish,
+        {.options = options,
          .document = {.name = "makeway", .configuration = *load_preset("makeway")},
          .tools = real_tools(),
          .clock = {.now = [this] { return now; },
@@ -122,15 +122,15 @@ TEST(EmbeddedRun, PlainLinesEndByThemselves) {
 
 TEST(EmbeddedRun, TheSameSeedGivesTheSameLinesWhateverTheMachineDoes) {
   EmbeddedScene first;
-  first.wish.ends_after = Duration{5'000};
+  first.options.ends_after = Duration{5'000};
   first.run(nullptr);
   EmbeddedScene second;
-  second.wish.ends_after = Duration{5'000};
+  second.options.ends_after = Duration{5'000};
   second.text.terminal.screen = nullptr;
-  // A clock that goes on by itself, as if every look at it took 3 ms.
+  // A clock that advances by 3 ms at every look.
   const EmbeddedClock slow{.now = [&] { return second.now = second.now + Duration{3}; },
                            .sleep = [&](Duration time) { second.now = second.now + time; }};
-  run_embedded_cluster({.wish = second.wish,
+  run_embedded_cluster({.options = second.options,
                         .document = {.name = "makeway", .configuration = *load_preset("makeway")},
                         .tools = real_tools(),
                         .clock = slow},
@@ -138,8 +138,8 @@ TEST(EmbeddedRun, TheSameSeedGivesTheSameLinesWhateverTheMachineDoes) {
   EXPECT_EQ(without_decide_times(first.text.out.text()),
             without_decide_times(second.text.out.text()));
   EmbeddedScene other;
-  other.wish.ends_after = Duration{5'000};
-  other.wish.seed = 2;
+  other.options.ends_after = Duration{5'000};
+  other.options.seed = 2;
   other.run(nullptr);
   EXPECT_NE(without_decide_times(first.text.out.text()),
             without_decide_times(other.text.out.text()));
@@ -147,8 +147,8 @@ TEST(EmbeddedRun, TheSameSeedGivesTheSameLinesWhateverTheMachineDoes) {
 
 TEST(EmbeddedRun, JsonHasALineAnEvent) {
   EmbeddedScene scene;
-  scene.wish.ends_after = Duration{5'000};
-  scene.wish.json = true;
+  scene.options.ends_after = Duration{5'000};
+  scene.options.json = true;
   FakeScreen screen(scene.now, {});  // It is not used.
   EXPECT_EQ(scene.run(&screen), ExitStatus::done);
   const std::string& out = scene.text.out.text();
@@ -188,7 +188,7 @@ TEST(EmbeddedRun, KeysPauseSpeedUpAndQuit) {
   EXPECT_TRUE(screen.at(at(7'900)).contains(" x30\n")) << screen.at(at(7'900));
   EXPECT_TRUE(screen.at(at(8'900)).contains("end, with a summary")) << screen.at(at(8'900));
   EXPECT_LE(scene.now, at(9'200));
-  // The summary is what stays when the screen is gone; the lines of plain runs are not told.
+  // The summary is what stays when the screen is gone; the lines of plain runs are not printed.
   const std::string& out = scene.text.out.text();
   EXPECT_TRUE(out.contains("Summary: ")) << out;
   EXPECT_EQ(count_in(out, " leaves node-"), 0U) << out;
@@ -213,7 +213,7 @@ TEST(EmbeddedRun, AnotherPresetGoesOnWithTheSameCluster) {
 
 TEST(EmbeddedRun, FollowsTheSizeOfTheWindowAndScrolls) {
   EmbeddedScene scene;
-  scene.wish.load = *embedded_load("nodes=40,pods=4000");
+  scene.options.load = *embedded_load("nodes=40,pods=4000");
   const auto at = [&](std::int64_t ms) { return Time{1'000'000 + ms}; };
   const ScreenSize wide{.columns = 120, .rows = 40};
   const std::string down(3, key_down);
@@ -234,7 +234,7 @@ TEST(EmbeddedRun, FollowsTheSizeOfTheWindowAndScrolls) {
 
 TEST(EmbeddedRun, ForEndsAScreenToo) {
   EmbeddedScene scene;
-  scene.wish.ends_after = Duration{2'000};
+  scene.options.ends_after = Duration{2'000};
   FakeScreen screen(scene.now, {});
   EXPECT_EQ(scene.run(&screen), ExitStatus::done);
   EXPECT_LE(scene.now, Time{1'002'200});

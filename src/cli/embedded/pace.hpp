@@ -1,7 +1,7 @@
 // Pace: the clock of the embedded cluster, so many times as fast as ours, or standing.
 //
-// What the machine cannot do in time is not made up for later: whoever is behind by more than a
-// second of ours goes on from where it is.
+// What the machine cannot do in time is not made up for later: a clock that is behind by more than
+// a second of real time continues from where it is.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace makeway::cli {
 
 class PacedPort final : public Port {
  public:
-  /// `await` returns when the cluster's clock shows that time, or when nobody wants to wait.
+  /// `await` returns when the cluster's clock shows that time, or when waiting was cancelled.
   PacedPort(Port& world, std::function<void(Time)> await)
       : world_(world), await_(std::move(await)) {}
 

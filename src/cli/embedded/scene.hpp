@@ -1,7 +1,7 @@
-// Scene: what a person sees of a cluster that is being scheduled, as plain values.
+// Scene: what is shown of a cluster that is being scheduled, as plain values.
 //
-// `watch_scene` and whoever drives the loop fill it; `draw_scene` (draw_scene.hpp) makes a frame of
-// it. Names are as others wrote them; whoever draws makes them harmless.
+// `watch_scene` and the driver of the loop fill it; `draw_scene` (draw_scene.hpp) makes a frame of
+// it. Names are untrusted text; drawing escapes them.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ struct SceneShare {
 struct SceneNode {
   std::string name;
   std::int64_t room = 0;
-  std::vector<SceneShare> used;  ///< Highest priority first; without whoever is leaving.
+  std::vector<SceneShare> used;  ///< Highest priority first; without leaving pods.
   std::int64_t leaving = 0;
   std::size_t pods = 0;
 
   friend bool operator==(const SceneNode&, const SceneNode&) = default;
 };
 
-/// Somebody who is pending.
+/// A pending ask.
 struct SceneAsk {
   std::string name;  ///< "PodGroup default/training"
   std::int32_t priority = 0;
@@ -47,7 +47,7 @@ struct ScenePreemption {
   std::string victim;  ///< "default/task-1"
   std::int32_t priority = 0;
   std::string node;
-  std::string ask;  ///< For whom: "Pod default/urgent".
+  std::string ask;  ///< The preemptor: "Pod default/urgent".
   std::string reason;
   std::string alternative;  ///< Where else it could have gone, and on what that lost.
 

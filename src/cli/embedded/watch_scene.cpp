@@ -25,16 +25,16 @@ std::int64_t amount_in(RequestRow row, ResourceIndex resource) {
   return 0;
 }
 
-ScenePreemption scene_preemption(const ToldPreemption& told, const ToldVictim& victim) {
-  ScenePreemption scene{.when = told.when,
+ScenePreemption scene_preemption(const ToldPreemption& preemption, const ToldVictim& victim) {
+  ScenePreemption scene{.when = preemption.when,
                         .victim = victim.who,
                         .priority = victim.priority,
                         .node = victim.node,
-                        .ask = told.ask,
+                        .ask = preemption.ask,
                         .reason = victim.reason,
-                        .alternative = told.alternative};
-  if (!told.alternative.empty() && !told.key.empty()) {
-    scene.alternative += fmt::format(" ({})", told.key);
+                        .alternative = preemption.alternative};
+  if (!preemption.alternative.empty() && !preemption.key.empty()) {
+    scene.alternative += fmt::format(" ({})", preemption.key);
   }
   return scene;
 }
@@ -57,10 +57,10 @@ void SceneWatcher::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
 void SceneWatcher::note_actions(const Plan& plan, Time now) {
   start_count_ += static_cast<std::uint64_t>(
       std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type));
-  for (const ToldPreemption& told : told_preemptions(plan, now, preemptions_kept)) {
-    preemption_count_ += told.victims_count;
-    for (const ToldVictim& victim : told.victims) {
-      preemptions_.push_front(scene_preemption(told, victim));
+  for (const ToldPreemption& preemption : told_preemptions(plan, now, preemptions_kept)) {
+    preemption_count_ += preemption.victims_count;
+    for (const ToldVictim& victim : preemption.victims) {
+      preemptions_.push_front(scene_preemption(preemption, victim));
       if (preemptions_.size() > preemptions_kept) preemptions_.pop_back();
       if (preempted_) preempted_(preemptions_.front());
     }

@@ -1,6 +1,6 @@
-// SceneWatcher: hears a loop and keeps what a person wants to see of it.
+// SceneWatcher: observes a loop and keeps what the screen shows of it.
 //
-// Who waits (control/waiting_asks.hpp), the last who had to leave (control/told_preemptions.hpp),
+// Waiting asks (control/waiting_asks.hpp), the last victims (control/told_preemptions.hpp),
 // and how long decisions took. What the cluster itself shows is read off it when a scene is made.
 #pragma once
 
@@ -31,8 +31,8 @@ class SceneWatcher final : public LoopWatcher {
 
   /// Counts from here on; the last preemptions stay.
   void begin_counting();
-  /// Nodes, asks, preemptions, counters and priorities; bars are of `resource`. Answers of whoever
-  /// is not pending any more are forgotten.
+  /// Nodes, asks, preemptions, counters and priorities; bars are of `resource`. Drops answers of
+  /// asks that are not pending any more.
   Scene scene(const Cluster& cluster, std::string_view resource, Time now);
 
  private:

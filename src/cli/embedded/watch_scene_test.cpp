@@ -40,7 +40,7 @@ Cluster scene_cluster() {
   return cluster;
 }
 
-TEST(SceneWatcher, ShowsNodesAndWhoWaits) {
+TEST(SceneWatcher, ShowsNodesAndWaitingAsks) {
   SceneWatcher watcher(nullptr);
   const Scene scene = watcher.scene(scene_cluster(), gpu, Time{120'000});
   ASSERT_EQ(scene.nodes.size(), 2U);
@@ -107,7 +107,7 @@ TEST(SceneWatcher, KeepsAnswersAndPreemptions) {
   scene = watcher.scene(cluster, gpu, Time{120'000});
   EXPECT_EQ(scene.counters.preemptions, 0U);
   EXPECT_EQ(scene.preemptions, heard);
-  // Whoever got its place and comes back under the same name was not decided about yet.
+  // An ask that got its place and is pending again under the same name was not decided yet.
   cluster.apply(scene_pod("high", "n2", 300, 8));
   EXPECT_EQ(watcher.scene(cluster, gpu, Time{130'000}).asks.size(), 1U);
   cluster.apply(scene_pod("high", "", 300, 8));

@@ -6,8 +6,8 @@
 namespace makeway::cli {
 namespace {
 
-/// Who asks under these rules: a kind that they do not schedule would not have been due, and would
-/// cost the others their plan.
+/// The asks under these rules: a kind that they do not schedule would not have been due, and would
+/// make the whole plan fail.
 std::vector<AskName> asking(const std::vector<AskName>& due, const Configuration& rules) {
   std::vector<AskName> asks = due;
   std::erase_if(asks, [&](const AskName& ask) {
@@ -23,10 +23,10 @@ LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
                         const ReplayRules& rules, const PlanTools& tools, bool explain) {
   std::vector<AskName> asks = asking(cycle.due, rules.configuration);
   if (asks.empty() && !cycle.due.empty()) {
-    // To ask about nobody would be to ask about everybody.
-    LawfulPlan nobody;
-    nobody.plan = Plan{.preset = std::string(rules.preset), .now = cycle.now};
-    return nobody;
+    // An empty list of asks would mean all of them.
+    LawfulPlan empty;
+    empty.plan = Plan{.preset = std::string(rules.preset), .now = cycle.now};
+    return empty;
   }
   PlanTools used = tools;
   used.keep_going = true;  // As the loop that was recorded.

@@ -14,7 +14,7 @@ struct ReplayRules {
   std::string_view preset;
 };
 
-/// On the cluster as it was. A cycle that nobody judged is not judged now either.
+/// On the cluster as it was. A cycle that was not judged is not judged now either.
 LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
                         const ReplayRules& rules, const PlanTools& tools, bool explain);
 

@@ -63,7 +63,7 @@ class DecideAgainTest : public testing::Test {
         .now = now, .waiting = {}, .objects = dump(read.loaded->cluster, DumpFormat::json)};
     ASSERT_FALSE(world.take({.record = base}).has_value());
   }
-  /// Who is in the plan for those who were due, by name.
+  /// The asks in the plan for those that were due, by name.
   std::vector<std::string> decided(std::vector<AskName> due) {
     const CycleRecord cycle{
         .number = 1, .now = now, .due = std::move(due), .plan_id = {}, .changed = {}, .plan = {}};
@@ -99,8 +99,8 @@ TEST_F(DecideAgainTest, KindsThatTheRulesDoNotScheduleAreLeftOut) {
   EXPECT_EQ(decided({web, train, fleet}), std::vector<std::string>{"Pod default/web"});
 }
 
-/// Not everybody else: the pods were not due.
-TEST_F(DecideAgainTest, WhereNobodyIsLeftNobodyIsDecided) {
+/// The pods are not decided instead: they were not due.
+TEST_F(DecideAgainTest, NoPodsLeftMeansNoDecisions) {
   rules.session.enabled = false;
   rules.replica.enabled = false;
   EXPECT_EQ(decided({train, fleet}), std::vector<std::string>{});

@@ -52,7 +52,7 @@ std::string line_about(const ConfigurationRecord& record) {
 }
 std::string line_about(const BaseRecord& record) {
   return fmt::format("{}{}", record.begins ? "a process begins; " : "",
-                     record.waiting.empty() ? std::string("nobody is known to wait")
+                     record.waiting.empty() ? std::string("no ask is known to wait")
                                             : counted(record.waiting.size(), "ask") +
                                                   " without a "
                                                   "place");

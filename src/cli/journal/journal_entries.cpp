@@ -30,10 +30,10 @@ Command replay_entry() {
       .summary = "decide the cycles of a journal again",
       .description =
           "Builds the cluster again as it was at each cycle of the journal, decides once more, and "
-          "compares the plans byte for byte. The first plan that differs is told; --diff tells of "
+          "compares the plans byte for byte. The first plan that differs is reported; --diff shows "
           "the others, too.\n\n--cycle prints the plan of one cycle with its explanations. With "
           "--preset or --config, the same cycles are also decided by other rules, each on the "
-          "recorded state; --diff then shows who would be decided otherwise.",
+          "recorded state; --diff then shows which asks would be decided differently.",
       .flags = {{.name = "cycle", .value = "NUMBER", .help = "Only this cycle: print its plan."},
                 {.name = "preset",
                  .value = "NAME",
@@ -64,11 +64,11 @@ Command replay_entry() {
 }
 
 std::vector<Flag> why_flags() {
-  return {{.name = "journal", .value = "FILE", .help = "Tell what this journal recorded."},
+  return {{.name = "journal", .value = "FILE", .help = "Show what this journal recorded."},
           {.name = "file",
            .letter = 'f',
            .value = "FILE|DIR|-",
-           .help = "Without a journal: read the cluster from here and tell why the object waits. "
+           .help = "Without a journal: read the cluster from here and show why the object waits. "
                    "May be repeated.",
            .repeats = true},
           {.name = "preset",
@@ -87,7 +87,7 @@ std::vector<Flag> why_flags() {
           {.name = "output",
            .letter = 'o',
            .value = "FORMAT",
-           .help = "How to print the story; with -f, the plan.",
+           .help = "How to print the history; with -f, the plan.",
            .choices = {"text", "json"},
            .standard = "text"},
           journal_color_flag()};
@@ -96,16 +96,15 @@ std::vector<Flag> why_flags() {
 Command why_entry() {
   return {
       .name = "why",
-      .summary = "tell what happened to a pod, for whom, and why",
+      .summary = "show what happened to a pod, for which ask, and why",
       .description =
-          "Tells the story of a pod, of a group, of all pods of a controller, of a session or of a "
-          "ReplicaSchedule, as a journal recorded it: when it came, where it ran, who made it "
-          "leave, by which rule and what the "
-          "alternative was, and when it was back. Of who waits: since when, for what, and who "
-          "holds the room.\n\nWithout a kind, NAME may be a pod, a group or a controller: a Job "
-          "whose pod was evicted makes another one of another name, and its story goes on.\n\nWith "
-          "-f instead of a journal, the object must be pending: the answer is its plan with "
-          "explanations.",
+          "Prints the history of a pod, of a group, of all pods of a controller, of a session or "
+          "of a ReplicaSchedule, as a journal recorded it: when it arrived, where it ran, which "
+          "ask evicted it, by which rule and what the alternative was, and when it ran again. Of "
+          "a waiting object: since when, for what, and which pods hold the room.\n\nWithout a "
+          "kind, NAME may be a pod, a group or a controller: a Job whose pod was evicted makes "
+          "another one of another name, and its history continues.\n\nWith -f instead of a "
+          "journal, the object must be pending: the answer is its plan with explanations.",
       .flags = why_flags(),
       .operands = {{.name = "[KIND/]NAMESPACE/NAME",
                     .help = "The pod; or a podgroup, session, replicaschedule, or a kind whose "
@@ -134,7 +133,7 @@ Command journal_stats_entry() {
   return {.name = "journal stats",
           .summary = "count records, bytes, asks and actions",
           .description =
-              "Prints the files with their sizes and who wrote them, how many records of each type "
+              "Prints the files with their sizes and writers, how many records of each type "
               "there are, and how many asks were decided and actions sent.",
           .operands = {journal_operand()},
           .examples = {{"makeway journal stats run.journal", "how much there is of what"}},
@@ -146,10 +145,10 @@ Command journal_verify_entry() {
           .summary = "check that a journal is whole",
           .description =
               "Reads every record, checks its sums, and compares each base with what the changes "
-              "before it led to. A torn end, as a process leaves it that died while it wrote, is "
-              "told and is no fault. Decisions are not made again: that is `replay`.",
+              "before it led to. A torn end, left by a process that died while writing, is "
+              "reported and is not a fault. Decisions are not made again: that is `replay`.",
           .operands = {journal_operand()},
-          .examples = {{"makeway journal verify run.journal", "before it is sent to somebody"}},
+          .examples = {{"makeway journal verify run.journal", "before it is passed on"}},
           .exit_status = "1 also: the journal is damaged.",
           .run = run_journal_verify};
 }

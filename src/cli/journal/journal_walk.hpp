@@ -31,8 +31,8 @@ struct JournalWalk {
 /// All files of the journal, oldest first.
 JournalWalk walk_journal(const std::string& path, const JournalVisit& visit);
 
-/// Tells on standard error what is wrong with the files, and who wrote them if that was another
-/// version. False: the journal is not what was written.
+/// Reports on standard error what is wrong with the files, and which version wrote them if it was
+/// another one. False: the journal is damaged.
 bool report_walk(const JournalWalk& walk, Terminal& terminal);
 
 }  // namespace makeway::cli

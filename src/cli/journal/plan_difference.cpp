@@ -16,7 +16,7 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::size_t differing_asks_told_max = 20;
+constexpr std::size_t differing_asks_shown_max = 20;
 
 /// In one line, as cycles record it.
 std::string document_of(const Plan& plan) {
@@ -43,7 +43,7 @@ std::string names_in(const JsonValue& ask, std::string_view list, std::string_vi
 }
 
 /// "preempts on n1, victims shop/web"
-std::string told(const JsonValue* ask) {
+std::string verdict_of(const JsonValue* ask) {
   if (ask == nullptr) return "not asked";
   std::string text = member(*ask, "outcome");
   const std::string nodes = names_in(*ask, "placements", "node");
@@ -82,14 +82,14 @@ std::string differing_asks_text(const JsonValue& recorded, const JsonValue& now)
     const JsonValue* const before = find(then_asks);
     const JsonValue* const after = find(now_asks);
     if (before != nullptr && after != nullptr && *before == *after) continue;
-    if (++differ > differing_asks_told_max) continue;
-    const std::string was = told(before);
-    const std::string is = told(after);
+    if (++differ > differing_asks_shown_max) continue;
+    const std::string was = verdict_of(before);
+    const std::string is = verdict_of(after);
     text += fmt::format("  {}: recorded: {}; now: {}\n", shorten(name, 120), printable(was),
                         was == is ? "the same, with other details" : printable(is));
   }
-  if (differ > differing_asks_told_max) {
-    text += fmt::format("  ... and {}\n", counted(differ - differing_asks_told_max, "more ask"));
+  if (differ > differing_asks_shown_max) {
+    text += fmt::format("  ... and {}\n", counted(differ - differing_asks_shown_max, "more ask"));
   }
   return text;
 }

@@ -26,14 +26,14 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::uint64_t cycles_told_max = 10;
+constexpr std::uint64_t cycles_shown_max = 10;
 
 ExitStatus replay_usage(std::string_view text, Terminal& terminal) {
   terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("replay"))));
   return ExitStatus::usage;
 }
 
-struct ReplayWish {
+struct ReplayOptions {
   std::optional<std::uint64_t> cycle;
   std::optional<ConfigurationDocument> other;  ///< Decide by these rules as well.
   bool diff = false;
@@ -61,7 +61,7 @@ std::string all_of(std::span<const std::string> names) {
 
 class Replay {
  public:
-  explicit Replay(const ReplayWish& wish) : wish_(wish), tools_(real_tools()) {}
+  explicit Replay(const ReplayOptions& options) : options_(options), tools_(real_tools()) {}
 
   bool visit(const JournalEntry& entry, const JournalWorld& world) {
     const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
@@ -69,8 +69,8 @@ class Replay {
     if (last_ == 0) first_ = cycle->number;
     last_ = cycle->number;
     until_ = cycle->now;
-    if (wish_.cycle && *wish_.cycle != cycle->number) {
-      return *wish_.cycle > cycle->number;
+    if (options_.cycle && *options_.cycle != cycle->number) {
+      return *options_.cycle > cycle->number;
     }
     if (replayed_ == 0) from_ = cycle->now;
     ++replayed_;
@@ -82,20 +82,20 @@ class Replay {
     const bool same = is_recorded_plan(*cycle, made.plan);
     asks_ += cycle->due.size();
     if (!same) note_difference(*cycle, made.plan);
-    if (wish_.other) {
+    if (options_.other) {
       compare(*cycle, world, made.plan);
-    } else if (wish_.cycle && !wish_.diff) {
+    } else if (options_.cycle && !options_.diff) {
       show(*cycle, world, rules);
     }
-    return !wish_.cycle;
+    return !options_.cycle;
   }
 
   bool found() const { return replayed_ > 0; }
   bool differs() const { return differing_ > 0; }
   std::string missing_text(std::string_view path) const {
     if (last_ == 0) return fmt::format("{} has no cycle", printable(path));
-    return fmt::format("{} has no cycle {}; it has {} to {}", printable(path), *wish_.cycle, first_,
-                       last_);
+    return fmt::format("{} has no cycle {}; it has {} to {}", printable(path), *options_.cycle,
+                       first_, last_);
   }
   /// What was asked for.
   std::string text(std::string_view path) const;
@@ -107,7 +107,7 @@ class Replay {
 
   void note_difference(const CycleRecord& cycle, const std::optional<Plan>& plan) {
     ++differing_;
-    if (differing_ > 1 && (!wish_.diff || differing_ > cycles_told_max)) return;
+    if (differing_ > 1 && (!options_.diff || differing_ > cycles_shown_max)) return;
     differences_ += fmt::format("{}:\n{}", heading(cycle), plan_difference(cycle, plan));
   }
 
@@ -115,46 +115,46 @@ class Replay {
     const LawfulPlan made = decide_again(cycle, world, rules, tools_, true);
     if (!made.plan) {
       shown_ = fmt::format("{}: no plan was made.\n", heading(cycle));
-    } else if (wish_.format == "text") {
+    } else if (options_.format == "text") {
       shown_ = fmt::format("{}, under {}:\n\n", heading(cycle), printable(rules.preset)) +
                plan_text(*made.plan, {.explain = true,
-                                      .palette = wish_.palette,
+                                      .palette = options_.palette,
                                       .filter = {},
                                       .cluster = &world.cluster(),
                                       .configuration = &rules.configuration});
     } else {
-      shown_ = document_text(*made.plan, wish_.format);
+      shown_ = document_text(*made.plan, options_.format);
     }
   }
 
   /// The same cycle by other rules.
   void compare(const CycleRecord& cycle, const JournalWorld& world,
                const std::optional<Plan>& recorded) {
-    const ReplayRules rules{.configuration = wish_.other->configuration,
-                            .preset = wish_.other->name};
-    if (wish_.cycle && !wish_.diff) return show(cycle, world, rules);
+    const ReplayRules rules{.configuration = options_.other->configuration,
+                            .preset = options_.other->name};
+    if (options_.cycle && !options_.diff) return show(cycle, world, rules);
     const LawfulPlan made = decide_again(cycle, world, rules, tools_, false);
     if (!made.plan || !recorded) return;
     const std::size_t differ = differing_asks(*recorded, *made.plan);
     if (differ == 0) return;
     ++other_cycles_;
     other_asks_ += differ;
-    if (!wish_.diff || other_cycles_ > cycles_told_max) return;
+    if (!options_.diff || other_cycles_ > cycles_shown_max) return;
     shown_ += fmt::format("\n{}: ", heading(cycle)) +
               comparison_text({.name = world.preset(),
                                .plan = *recorded,
                                .explained = nullptr,
                                .configuration = world.configuration()},
-                              {.name = wish_.other->name,
+                              {.name = options_.other->name,
                                .plan = *made.plan,
                                .explained = nullptr,
-                               .configuration = wish_.other->configuration},
-                              Parties(&world.cluster()), wish_.palette);
+                               .configuration = options_.other->configuration},
+                              Parties(&world.cluster()), options_.palette);
   }
 
   std::string verdict_text() const;
 
-  const ReplayWish& wish_;
+  const ReplayOptions& options_;
   PlanTools tools_;
   std::uint64_t first_ = 0;  ///< Numbers of cycles in the journal; 0: there was none yet.
   std::uint64_t last_ = 0;
@@ -175,42 +175,43 @@ std::string Replay::verdict_text() const {
   std::string text =
       fmt::format("{} of {} {} from the record.\n", grouped(differing_), counted(replayed_, "plan"),
                   differing_ == 1 ? "differs" : "differ");
-  text += wish_.diff ? "\n" : "The first: ";
+  text += options_.diff ? "\n" : "The first: ";
   text += differences_;
-  if (wish_.diff && differing_ > cycles_told_max) {
-    text += fmt::format("... and {}\n", counted(differing_ - cycles_told_max, "more cycle"));
+  if (options_.diff && differing_ > cycles_shown_max) {
+    text += fmt::format("... and {}\n", counted(differing_ - cycles_shown_max, "more cycle"));
   }
   return text;
 }
 
 std::string Replay::text(std::string_view path) const {
-  if (wish_.cycle && !wish_.diff) return shown_;
+  if (options_.cycle && !options_.diff) return shown_;
   if (replayed_ == 0) return fmt::format("{} has no cycle.\n", printable(path));
   std::string text =
       fmt::format("Replayed: {} with {}, from {} to {}, under {}.\n", counted(replayed_, "cycle"),
                   counted(asks_, "ask"), to_text(from_), to_text(until_), all_of(presets_));
   text += verdict_text();
-  if (!wish_.other) return text;
+  if (!options_.other) return text;
   if (other_cycles_ == 0) {
     return text + fmt::format("Under {} no ask would be decided otherwise.\n",
-                              printable(wish_.other->name));
+                              printable(options_.other->name));
   }
   text += fmt::format(
       "Under {}, {} in {} would be decided otherwise. Each cycle begins with the recorded state, "
       "whatever the one before it would have changed.\n",
-      printable(wish_.other->name), counted(other_asks_, "ask"), counted(other_cycles_, "cycle"));
+      printable(options_.other->name), counted(other_asks_, "ask"),
+      counted(other_cycles_, "cycle"));
   text += shown_;
-  if (wish_.diff && other_cycles_ > cycles_told_max) {
+  if (options_.diff && other_cycles_ > cycles_shown_max) {
     text += fmt::format("\n... and {}\n",
-                        counted(other_cycles_ - cycles_told_max, "more cycle that differs",
+                        counted(other_cycles_ - cycles_shown_max, "more cycle that differs",
                                 "more cycles that differ"));
   }
   return text;
 }
 
-/// Fills in the wish; returns what is wrong on the command line.
-std::string read_replay_wish(const Arguments& arguments, const Terminal& terminal, ReplayWish& wish,
-                             Problems& problems) {
+/// Fills in the options; returns what is wrong on the command line.
+std::string read_replay_options(const Arguments& arguments, const Terminal& terminal,
+                                ReplayOptions& options, Problems& problems) {
   if (const auto written = arguments.given("cycle")) {
     std::uint64_t number = 0;
     const auto [end, failed] =
@@ -218,13 +219,13 @@ std::string read_replay_wish(const Arguments& arguments, const Terminal& termina
     if (failed != std::errc{} || end != written->data() + written->size() || number == 0) {
       return fmt::format("--cycle '{}': expected a number from 1", shorten(*written));
     }
-    wish.cycle = number;
+    options.cycle = number;
   }
-  wish.diff = arguments.has("diff");
-  wish.format = arguments.text("output");
-  wish.palette = palette_for_out(terminal, arguments.text("color"));
-  if (wish.format != "text" && (!wish.cycle || wish.diff)) {
-    return fmt::format("-o {} prints the plan of one --cycle", wish.format);
+  options.diff = arguments.has("diff");
+  options.format = arguments.text("output");
+  options.palette = palette_for_out(terminal, arguments.text("color"));
+  if (options.format != "text" && (!options.cycle || options.diff)) {
+    return fmt::format("-o {} prints the plan of one --cycle", options.format);
   }
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
@@ -236,7 +237,7 @@ std::string read_replay_wish(const Arguments& arguments, const Terminal& termina
   problems = std::move(chosen.problems);
   if (chosen.document) {
     name_configuration(*chosen.document, choice);
-    wish.other = std::move(chosen.document);
+    options.other = std::move(chosen.document);
   }
   return chosen.usage;
 }
@@ -244,28 +245,28 @@ std::string read_replay_wish(const Arguments& arguments, const Terminal& termina
 }  // namespace
 
 ExitStatus run_replay(const Arguments& arguments, Terminal& terminal) {
-  ReplayWish wish;
+  ReplayOptions options;
   Problems problems;
-  if (const std::string wrong = read_replay_wish(arguments, terminal, wish, problems);
+  if (const std::string wrong = read_replay_options(arguments, terminal, options, problems);
       !wrong.empty()) {
     return replay_usage(wrong, terminal);
   }
   terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
   if (has_errors(problems)) return ExitStatus::failed;
   const std::string& path = arguments.operands().front();
-  Replay replay(wish);
+  Replay replay(options);
   const JournalWalk walk =
       walk_journal(path, [&](const JournalEntry& entry, const JournalWorld& world) {
         return replay.visit(entry, world);
       });
   const bool sound = report_walk(walk, terminal);
   if (walk.parts.empty()) return ExitStatus::failed;
-  if (wish.cycle && !replay.found()) {
+  if (options.cycle && !replay.found()) {
     terminal.error.write(fmt::format("error: {}\n", replay.missing_text(path)));
     return ExitStatus::failed;
   }
   terminal.out.write(replay.text(path));
-  if (wish.cycle && !wish.diff && replay.differs()) {
+  if (options.cycle && !options.diff && replay.differs()) {
     terminal.error.write("error: the plan is not the recorded one; --diff says how they differ\n");
   }
   return sound && !replay.differs() ? ExitStatus::done : ExitStatus::failed;

@@ -21,8 +21,8 @@ bool is_of(const JournalText& text, JournalType type) {
   return text.type == static_cast<std::uint8_t>(type);
 }
 
-/// Behind the list of those who were due. Whoever waits is in it cycle after cycle, and hears of
-/// nothing by that. No text in quotes has unescaped quotes, so this is the member of that name.
+/// The text after the list of due asks. A waiting ask is due in every cycle, which is no event for
+/// it. No text in quotes has unescaped quotes, so this is the member of that name.
 std::string_view what_came_of(std::string_view cycle) {
   const std::size_t at = cycle.find(",\"changed\":[");
   return at == std::string_view::npos ? cycle : cycle.substr(at);
@@ -110,7 +110,7 @@ class StoryWalk {
   std::optional<Error> hear(JournalText text);
   std::optional<Error> hear_base(const JournalText& text);
   std::optional<Error> hear_all(const JournalText& text);
-  void tell_story(const JournalRecord& record);
+  void add_story(const JournalRecord& record);
   void end_story();
   std::optional<Error> take(const JournalEntry& entry);
   bool is_about_others(const JournalText& text) const;
@@ -165,11 +165,11 @@ std::optional<Error> StoryWalk::hear_base(const JournalText& text) {
   if (reads_all()) {
     if (std::optional<Error> error = take(*entry)) return error;
   }
-  if (!continues) tell_story(entry->record);
+  if (!continues) add_story(entry->record);
   return std::nullopt;
 }
 
-void StoryWalk::tell_story(const JournalRecord& record) {
+void StoryWalk::add_story(const JournalRecord& record) {
   story_.hear(record, [this] { return world(); });
   search_.look_for(story_.names());
 }
@@ -195,7 +195,7 @@ std::optional<Error> StoryWalk::hear_all(const JournalText& text) {
   if (reads_all() || !chapter_) {
     if (std::optional<Error> error = take(*entry)) return error;
   }
-  tell_story(entry->record);
+  add_story(entry->record);
   return std::nullopt;
 }
 
@@ -255,7 +255,7 @@ const JournalWorld* StoryWalk::world() {
   return is_over_() ? nullptr : &walk_.world;
 }
 
-/// Who asks for nothing is told of without the cluster.
+/// The cluster is needed only if something of the story is pending.
 void StoryWalk::end_story() {
   story_.end(time_of(last_));
   if (!walk_.stopped && !story_.pending().empty()) world();

@@ -23,7 +23,7 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::size_t events_told_max = 40;
+constexpr std::size_t events_shown_max = 40;
 
 ExitStatus why_usage(std::string_view text, Terminal& terminal) {
   terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("why"))));
@@ -84,7 +84,7 @@ std::string pending_pods(const WhyStory& story, const JournalWorld& world) {
                      pending_text(seconds));
 }
 
-/// Who waits, and what the last decision said.
+/// What waits, and what the last decision said.
 std::string pending_sentence(const WhyStory& story, const JournalWorld& world) {
   std::string text = pending_pods(story, world);
   if (text.empty()) text = "asks for room";
@@ -134,7 +134,7 @@ std::string events_text(const WhyStory& story, std::size_t width) {
   constexpr std::size_t indent = 28;
   std::string text;
   const std::vector<WhyEvent>& events = story.events();
-  const std::size_t first = events.size() > events_told_max ? events.size() - events_told_max : 0;
+  const std::size_t first = events.size() > events_shown_max ? events.size() - events_shown_max : 0;
   if (first > 0) text += fmt::format("  ... {}\n", counted(first, "earlier event"));
   for (std::size_t at = first; at < events.size(); ++at) {
     std::string line = wrapped(printable(events[at].text), indent, width);
@@ -145,7 +145,7 @@ std::string events_text(const WhyStory& story, std::size_t width) {
   return text;
 }
 
-/// What a decision about those who wait says at the end of the journal: who holds the room.
+/// The decision about the waiting asks at the end of the journal: which pods hold the room.
 std::string decided_now(const WhyStory& story, const JournalWorld& world, const Palette& palette) {
   std::vector<AskName> asks = story.pending();
   if (asks.empty()) return {};
@@ -177,7 +177,7 @@ ExitStatus why_from_journal(const Arguments& arguments, const WrittenObject& sub
       key_text({subject.written.namespace_name, subject.written.name, subject.plane});
   if (!story.is_known()) {
     terminal.error.write(
-        fmt::format("error: {} tells of no pod, group, controller, session or schedule {}; "
+        fmt::format("error: {} has no pod, group, controller, session or schedule {}; "
                     "`makeway journal list` shows what is "
                     "in it\n",
                     printable(path), shorten(name, 120)));
@@ -212,8 +212,8 @@ ExitStatus why_from_files(const Arguments& arguments, Terminal& terminal) {
       run_plan_with(plan->arguments, terminal, real_tools(), {.command = "why", .ask_field = {}});
   if (status == ExitStatus::failed) {
     terminal.error.write(
-        "makeway: files tell why somebody waits; who made a pod leave is in a --journal, and "
-        "`makeway risk` says who could\n");
+        "makeway: files show only why an object waits; which ask evicted a pod is in a --journal, "
+        "and `makeway risk` shows which asks could\n");
   }
   return status;
 }

@@ -19,7 +19,7 @@ std::string fate_text(const SessionStatus& status) {
       return status.resume_after
                  ? fmt::format("it asks again from {} on", to_text(*status.resume_after))
                  : std::string("it asks again");
-    case SessionFate::on_request: return "it asks again when somebody resumes it";
+    case SessionFate::on_request: return "it asks again when it is resumed";
     case SessionFate::to_autoscaler: return "its autoscaler starts another one";
     case SessionFate::suspends: return "it keeps its memory, and runs on once there is room";
   }

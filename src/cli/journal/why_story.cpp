@@ -55,14 +55,14 @@ std::string victim_text(const auto& victim) {
   return key_text({victim.namespace_name, victim.name, victim.plane});
 }
 
-/// Tells objects of one namespace apart: planes may have pods and nodes of the same name.
+/// Distinguishes objects of one namespace: planes may have pods and nodes of the same name.
 std::string name_in(std::string_view plane, std::string_view name) {
   std::string text(name);
   if (!plane.empty()) text.append(of_plane).append(plane);
   return text;
 }
 
-/// With whom the victims were compared, as the plan with explanations says it.
+/// The alternative to the victims, from the plan with explanations.
 void add_comparison(const Plan& explained, WhyEviction& eviction) {
   for (const PlanAsk& ask : explained.asks) {
     const auto found = std::ranges::find_if(ask.victims, [&](const PlanVictim& victim) {
@@ -148,7 +148,7 @@ bool WhyStory::is_about(const AskName& ask) const {
   return is_called(ask.kind, ask.namespace_name, ask.name);
 }
 
-void WhyStory::tell(Time when, std::string text) {
+void WhyStory::add(Time when, std::string text) {
   known_ = true;
   events_.push_back({.when = when, .text = std::move(text)});
 }
@@ -281,8 +281,8 @@ void WhyStory::hear_receipts(const ReceiptsRecord& record) {
     if (blank == std::string::npos) continue;
     const std::string object = name_in(receipt.plane, receipt.object);
     if (!undo(receipt.plan, object.substr(blank + 1))) continue;
-    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})", object,
-                                 receipt.reason, receipt.plan));
+    add(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})", object,
+                                receipt.reason, receipt.plan));
   }
 }
 
@@ -294,7 +294,7 @@ void WhyStory::drop_unseen(Time now) {
   }
   for (const auto& [plan, name] : stay) {
     if (!undo(plan, name)) continue;
-    tell(now, fmt::format("{} stays: the process ended before it carried out plan {}", name, plan));
+    add(now, fmt::format("{} stays: the process ended before it carried out plan {}", name, plan));
   }
 }
 
@@ -305,23 +305,23 @@ void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
   const Pod before = std::exchange(at->second, pod);
   gone_.reset();
   if (is_new && !pod.node.empty()) {
-    tell(now, fmt::format("{} runs on {}", name, pod.node));
+    add(now, fmt::format("{} runs on {}", name, pod.node));
   } else if (is_new) {
     const std::string_view waits =
         heard == Heard::in_base ? "asks for room" : "comes and asks for room";
-    tell(now, fmt::format("{} {}", name, is_replica(pod) ? "comes" : waits));
+    add(now, fmt::format("{} {}", name, is_replica(pod) ? "comes" : waits));
   }
   const bool bound = !pod.node.empty() && (is_new || before.node.empty());
-  if (bound && !is_new) tell(now, fmt::format("{} is bound to {}", name, pod.node));
+  if (bound && !is_new) add(now, fmt::format("{} is bound to {}", name, pod.node));
   if (bound && !pod.deletion) come_back(now, fmt::format("{}, as {}", pod.node, name));
-  const bool told_to_leave = pod.deletion && (is_new || !before.deletion);
+  const bool deletion_began = pod.deletion && (is_new || !before.deletion);
   if (pod.deletion) see_leaving(victim_text(pod));
-  if (told_to_leave && is_new && heard == Heard::in_base) {
-    tell(now, name + " is leaving; why is not in this journal");
-  } else if (told_to_leave && !evicted_.contains(key)) {
-    tell(now, fmt::format("{} is told to leave, and no plan of this journal evicts it by name: its "
-                          "controller or somebody else does",
-                          name));
+  if (deletion_began && is_new && heard == Heard::in_base) {
+    add(now, name + " is leaving; why is not in this journal");
+  } else if (deletion_began && !evicted_.contains(key)) {
+    add(now, fmt::format("{} is being deleted, and no plan of this journal evicts it by name: its "
+                         "controller or another client deletes it",
+                         name));
   }
 }
 
@@ -341,7 +341,7 @@ void WhyStory::hear_session(const Session& session, Time now) {
   session_ = session;
   gone_.reset();
   for (const std::string& event : events) {
-    tell(now, fmt::format("Session {}/{} {}", session.namespace_name, session.name, event));
+    add(now, fmt::format("Session {}/{} {}", session.namespace_name, session.name, event));
   }
 }
 
@@ -351,8 +351,8 @@ void WhyStory::hear_schedule(const ReplicaSchedule& schedule, Time now) {
   schedule_ = schedule;
   gone_.reset();
   for (const std::string& event : events) {
-    tell(now,
-         fmt::format("ReplicaSchedule {}/{} {}", schedule.namespace_name, schedule.name, event));
+    add(now,
+        fmt::format("ReplicaSchedule {}/{} {}", schedule.namespace_name, schedule.name, event));
   }
 }
 
@@ -364,8 +364,8 @@ void WhyStory::hear_own_removal(const Removal& removal, Time now) {
                         schedule_->namespace_name == removal.namespace_name &&
                         schedule_->name == removal.name;
   if (!session && !schedule) return;
-  tell(now, fmt::format("{} {}/{} is gone", session ? "Session" : "ReplicaSchedule",
-                        removal.namespace_name, removal.name));
+  add(now, fmt::format("{} {}/{} is gone", session ? "Session" : "ReplicaSchedule",
+                       removal.namespace_name, removal.name));
   if (session) session_.reset();
   if (schedule) schedule_.reset();
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
@@ -381,19 +381,19 @@ void WhyStory::hear_removal(const Removal& removal, Time now) {
   pods_.erase(found);
   see_leaving(victim_text(removal));
   const bool evicted = evicted_.erase(key) > 0;
-  std::string how = evicted ? "" : ": it has ended, or somebody deleted it";
+  std::string how = evicted ? "" : ": it has ended, or was deleted";
   if (gone_nodes_.contains(name_in(removal.plane, node))) how = " with its node " + node;
-  tell(now, fmt::format("Pod {} is gone{}", victim_text(removal), how));
+  add(now, fmt::format("Pod {} is gone{}", victim_text(removal), how));
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
 }
 
 void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
   for (const AskState& state : cycle.changed) {
-    // Of who preempts the plan says more, and whoever fits is bound next.
+    // For asks that preempt the plan says more, and asks that fit are bound next.
     if (state.outcome == Outcome::fits || state.outcome == Outcome::preempts) continue;
     if (!is_about(state.ask)) continue;
-    tell(cycle.now,
-         fmt::format("{}: {}: {}", ask_text(state.ask), choice_name(state.outcome), state.reason));
+    add(cycle.now,
+        fmt::format("{}: {}: {}", ask_text(state.ask), choice_name(state.outcome), state.reason));
   }
   if (cycle.plan.empty()) return;
   // Most plans are about others; reading all of them takes most of the time.
@@ -411,9 +411,9 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
                        .namespace_name = ask.namespace_name,
                        .name = ask.name};
     if (!is_about(name)) continue;
-    tell(cycle.now, fmt::format("{} {} others leave: {} (cycle {}, plan {})", ask_text(name),
-                                carries_out_ ? "makes" : "would make", victims_text(ask.victims),
-                                cycle.number, cycle.plan_id));
+    add(cycle.now, fmt::format("{} {} {} (cycle {}, plan {})", ask_text(name),
+                               carries_out_ ? "evicts" : "would evict", victims_text(ask.victims),
+                               cycle.number, cycle.plan_id));
   }
   hear_evictions(cycle, world, asks);
 }
@@ -438,11 +438,10 @@ void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
                           .back = {},
                           .back_on = {},
                           .claimed = true});
-    tell(cycle.now,
-         fmt::format("Pod {} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
-                     victim_text(victim), victim.node,
-                     object_text(ask.kind, ask.namespace_name, ask.name), victim.reason,
-                     cycle.number, cycle.plan_id));
+    add(cycle.now, fmt::format("Pod {} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
+                               victim_text(victim), victim.node,
+                               object_text(ask.kind, ask.namespace_name, ask.name), victim.reason,
+                               cycle.number, cycle.plan_id));
   }
 }
 
@@ -483,7 +482,7 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
     }
     // Another version may decide otherwise; what was recorded stays true.
     if (explained && explained->id == cycle.plan_id) add_comparison(*explained, *eviction);
-    tell_eviction(*eviction, ask.kind == choice_name(AskKind::session) ? "Session" : "Pod");
+    add_eviction(*eviction, ask.kind == choice_name(AskKind::session) ? "Session" : "Pod");
     if (!carries_out_) continue;
     for (const RecordedVictim& victim : ask.victims) {
       if (victim.namespace_name != subject_.namespace_name) continue;
@@ -493,15 +492,15 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
   }
 }
 
-void WhyStory::tell_eviction(const WhyEviction& eviction, std::string_view kind) {
+void WhyStory::add_eviction(const WhyEviction& eviction, std::string_view kind) {
   const bool one = eviction.pods.size() == 1;
-  const std::string who = one ? fmt::format("{} {}", kind, eviction.pods.front())
-                              : fmt::format("Pods {}", few_names(eviction.pods));
+  const std::string subject = one ? fmt::format("{} {}", kind, eviction.pods.front())
+                                  : fmt::format("Pods {}", few_names(eviction.pods));
   const std::string_view verb = !carries_out_ ? "would be" : one ? "is" : "are";
-  tell(eviction.when,
-       fmt::format("{} {} evicted from {} for {}: {} (cycle {}, plan {}{})", who, verb,
-                   few_names(eviction.nodes), eviction.ask, eviction.reason, eviction.cycle,
-                   eviction.plan, carries_out_ ? "" : ", which nobody carries out"));
+  add(eviction.when,
+      fmt::format("{} {} evicted from {} for {}: {} (cycle {}, plan {}{})", subject, verb,
+                  few_names(eviction.nodes), eviction.ask, eviction.reason, eviction.cycle,
+                  eviction.plan, carries_out_ ? "" : ", which is not carried out"));
 }
 
 std::vector<AskName> WhyStory::pending() const {

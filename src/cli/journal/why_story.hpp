@@ -1,20 +1,20 @@
-// The story of one pod, of all pods of a group or controller, of a Session or a ReplicaSchedule, as
-// a journal tells it.
+// The history of one pod, of all pods of a group or controller, of a Session or a ReplicaSchedule,
+// from a journal.
 //
 // Rules
 //  1. KIND/NAMESPACE/NAME means what it says. Without a kind, NAME is everything that is called so:
 //     a Job whose pod was evicted makes another one of another name, and its story goes on.
 //  2. Events are in the order of the records. For an eviction the cycle is decided again, with
-//     explanations, so that the alternative can be told.
-//  3. A plan that was not carried out evicts nobody: receipts say so, and a process that died
-//  before
-//     it did anything. What is only assumed is not told.
+//     explanations, so that the alternative can be shown.
+//  3. A plan that was not carried out evicts nothing: receipts show that, or the end of the process
+//     before it did anything.
+//     Assumptions are not reported.
 //  4. An eviction is over when a pod of the story is bound after it, or its session runs.
-//  5. A pod that a ReplicaSchedule counts on to leave is told as such: its controller removes it.
-//  6. A base in the middle repeats what the changes before it said, so it is not heard; what a
-//     process sees when it begins, or after something is missing, is.
-//  7. Pods of other planes are told of with their plane. They ask for nothing here.
-//  8. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
+//  5. A pod that a ReplicaSchedule expects to leave is reported as such: its controller removes it.
+//  6. A base in the middle repeats what the changes before it said, so it is ignored; the base at
+//     the start of a process, or after a gap, is not.
+//  7. Pods of other planes are reported with their plane. They are no asks here.
+//  8. If plans are only made (shadow, --dry-run), nothing was evicted: the text says "would be".
 #pragma once
 
 #include <cstdint>
@@ -42,16 +42,16 @@ struct WhyEviction {
   Time when;
   std::vector<std::string> pods;   ///< "default/low"; of a session its own name.
   std::vector<std::string> nodes;  ///< Where they ran.
-  std::string ask;                 ///< For whom: "Pod default/high".
+  std::string ask;                 ///< The preemptor: "Pod default/high".
   std::string reason;
-  std::string alternative;          ///< Empty: it cannot be told.
+  std::string alternative;          ///< Empty: unknown.
   std::string key;                  ///< On which the alternative lost.
   std::vector<std::string> spared;  ///< "default/b (priority 20)": it might have left instead.
   std::uint64_t cycle = 0;
   std::string plan;
   std::optional<Time> back;  ///< When a pod of the story was bound again.
   std::string back_on;       ///< "n1, as default/low-r1"
-  bool seen = false;         ///< The world has shown that somebody of it leaves.
+  bool seen = false;         ///< A change has shown that one of its pods leaves.
   bool claimed = false;      ///< A ReplicaSchedule counts on it; controllers remove the pods.
 };
 
@@ -72,8 +72,8 @@ struct RecordedAsk {
   std::vector<RecordedVictim> claimed;  ///< Pods whose controllers are to remove them.
 };
 
-/// The cluster and the rules as they were at the record that is heard; made where somebody wants
-/// them. Null: they cannot be had any more.
+/// The cluster and the rules as they were at the current record; made on demand. Null: they are not
+/// available any more.
 using WorldThen = std::function<const JournalWorld*()>;
 
 class WhyStory {
@@ -86,11 +86,11 @@ class WhyStory {
   void hear(const JournalRecord& record, const WorldThen& world);
   /// When the last record was written.
   void end(Time latest) { latest_ = latest; }
-  /// Changes and cycles in whose text none of these stands tell nothing of it: what it is about,
-  /// and who belongs to it by now. Changes of nodes do: pods may go with them.
+  /// Changes and cycles whose text contains none of these names do not concern the story: its
+  /// subject, and its pods so far. Changes of nodes do: pods may leave with them.
   std::vector<std::string> names() const;
 
-  /// Somebody of that name was there.
+  /// An object of that name was there.
   bool is_known() const { return known_; }
   const std::vector<WhyEvent>& events() const { return events_; }
   const std::vector<WhyEviction>& evictions() const { return evictions_; }
@@ -100,7 +100,7 @@ class WhyStory {
   /// Null: there is none of that name now.
   const Session* session() const { return session_ ? &*session_ : nullptr; }
   const ReplicaSchedule* schedule() const { return schedule_ ? &*schedule_ : nullptr; }
-  /// Who asks for what has no place: pods, groups as such, the session, the schedule.
+  /// Its asks without a place: pods, whole groups, the session, the schedule.
   std::vector<AskName> pending() const;
 
  private:
@@ -133,10 +133,10 @@ class WhyStory {
   void hear_claims(const CycleRecord& cycle, const RecordedAsk& ask);
   /// A pod of the story was bound, or its session runs.
   void come_back(Time now, std::string where);
-  /// None: nobody of the story leaves for the ask.
+  /// None: nothing of the story leaves for the ask.
   std::optional<WhyEviction> eviction_for(const CycleRecord& cycle, const RecordedAsk& ask) const;
-  void tell_eviction(const WhyEviction& eviction, std::string_view kind);
-  void tell(Time when, std::string text);
+  void add_eviction(const WhyEviction& eviction, std::string_view kind);
+  void add(Time when, std::string text);
 
   WrittenAsk subject_;
   PlanTools tools_;
@@ -145,9 +145,9 @@ class WhyStory {
   std::vector<WhyEvent> events_;
   std::vector<WhyEviction> evictions_;
   std::map<std::string, Pod> pods_;
-  std::set<std::string> evicted_;  ///< As in `pods_`; we made them leave, and they are still there.
-  bool carries_out_ = true;        ///< False: plans are only made.
-  Time latest_;                    ///< Of what was heard.
+  std::set<std::string> evicted_;     ///< As in `pods_`; evicted by a plan and still there.
+  bool carries_out_ = true;           ///< False: plans are only made.
+  Time latest_;                       ///< Of what was heard.
   std::set<std::string> gone_nodes_;  ///< They were there before; planes as in `pods_`.
   std::optional<Session> session_;
   std::optional<ReplicaSchedule> schedule_;

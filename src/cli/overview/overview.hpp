@@ -1,4 +1,4 @@
-// The overview of a cluster for people: what there is, how full it is, who could yield to whom.
+// The overview of a cluster for people: its objects, how full it is, what each priority could free.
 //
 // Everything is counted over the whole cluster; long lists are cut (the section says so) unless
 // `all` is set. Nodes and budgets come by name, priorities, groups and pending pods the most

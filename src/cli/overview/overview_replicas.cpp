@@ -117,9 +117,9 @@ std::string planes_section(const View& view) {
   }
   Table table(std::move(columns));
   const std::size_t shown = rows_shown(view, planes.size());
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const auto& [name, sum] : planes) {
-    if (told++ == shown) break;
+    if (listed++ == shown) break;
     std::vector<Cell> cells = {{.text = name},
                                {.text = grouped(sum.nodes)},
                                {.text = grouped(sum.pods)},

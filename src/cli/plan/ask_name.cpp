@@ -37,7 +37,7 @@ struct Candidate {
   bool pending = true;
 };
 
-/// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
+/// Every unit that could have been meant, in the order of its name: pending pods, all groups
 /// and all sessions.
 std::vector<Candidate> candidates(const Cluster& cluster, Time now) {
   std::vector<Candidate> all;
@@ -133,7 +133,7 @@ void add_pods_of(const WorkloadPods& workload, const Cluster& cluster, std::vect
   }
 }
 
-/// Why nobody asks for it.
+/// Why it has no ask.
 std::string nothing_pending_text(const WrittenAsk& written, const WorkloadPods* workload) {
   if (workload == nullptr) {
     return fmt::format("there is no {} {}/{} in the input", written.workload,

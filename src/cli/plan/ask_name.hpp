@@ -46,7 +46,7 @@ Result<WrittenObject> parse_object(std::string_view text);
 /// Whether a word in front of a name says what it is: "podgroup", "job".
 bool is_ask_kind(std::string_view word);
 
-/// Who may be suspended and is planned all the same, since somebody asks for it.
+/// Workloads that are planned even if they are suspended, because they are named.
 std::vector<AskedWorkload> asked_workloads(std::span<const WrittenAsk> asks);
 
 /// The asks of all that is written; those of a workload are its pods or their groups. A problem:

@@ -65,7 +65,7 @@ TEST(Ask, WithoutAKindIsAPodBeforeAGroup) {
   const Cluster cluster = sample();
   EXPECT_EQ(resolve_ask({{}, "shop", "web-1"}, cluster).kind, AskKind::pod);
   EXPECT_EQ(resolve_ask({{}, "shop", "training"}, cluster).kind, AskKind::pod_group);
-  EXPECT_EQ(resolve_ask({{}, "shop", "nobody"}, cluster).kind, AskKind::pod);
+  EXPECT_EQ(resolve_ask({{}, "shop", "missing"}, cluster).kind, AskKind::pod);
   EXPECT_EQ(resolve_ask({AskKind::pod, "shop", "training"}, cluster).kind, AskKind::pod);
 }
 

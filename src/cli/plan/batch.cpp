@@ -158,7 +158,7 @@ void Batch::note_unknown(const std::vector<std::string>& keys, const JsonValue& 
   }
 }
 
-/// As for files; a case is told by its line.
+/// As for files; a case is identified by its line.
 void Batch::note_warnings(const Loaded& loaded, const Configuration& configuration,
                           const std::string& name) {
   constexpr std::size_t noted_max = 20;

@@ -4,7 +4,7 @@
 // that cannot be read or planned gives {"id", "error"}; the others go on, and the batch fails at
 // the end. A bug of ours costs the asks of one case (law 14), and the batch goes on, too. A case
 // without an id is called by the number of its line. A plan is written as soon as it is made; when
-// nobody reads any more (`| head`), the batch ends.
+// the output is closed (`| head`), the batch ends.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct BatchOptions {
   bool verify = false;  ///< Compare and count instead of printing plans.
 };
 
-/// A key of lines that nobody reads.
+/// An unknown key of a line.
 struct UnknownKey {
   std::string first;  ///< The first case that has it.
   std::uint64_t cases = 0;

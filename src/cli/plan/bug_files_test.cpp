@@ -82,7 +82,7 @@ TEST_F(BugFilesTest, ARunKeepsTen) {
   EXPECT_EQ(files(), 10U);
 }
 
-TEST_F(BugFilesTest, AFailureIsTold) {
+TEST_F(BugFilesTest, AFailureIsReported) {
   BugFiles bugs;
   const BugFiles::Kept kept = bugs.keep("there/is/no/such/folder", "case");
   EXPECT_EQ(kept.name, "");

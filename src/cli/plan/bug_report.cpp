@@ -21,7 +21,7 @@ std::string case_id(const LawfulPlan& made) {
   return made.plan ? made.plan->id : std::string();
 }
 
-/// What is told about, each ask and law once.
+/// What is reported, each ask and law once.
 struct Fault {
   int law = 0;  ///< 0: a CHECK.
   std::string ask;
@@ -30,20 +30,20 @@ struct Fault {
 
 std::vector<Fault> faults_of(const LawfulPlan& made) {
   std::vector<Fault> faults;
-  std::set<std::pair<int, std::string>> told;
-  const auto tell = [&](int law, const std::string& ask, const std::string& text) {
-    if (told.emplace(law, ask).second) faults.push_back({.law = law, .ask = ask, .text = text});
+  std::set<std::pair<int, std::string>> known;
+  const auto add = [&](int law, const std::string& ask, const std::string& text) {
+    if (known.emplace(law, ask).second) faults.push_back({.law = law, .ask = ask, .text = text});
   };
   for (const RefusedPlan& refused : made.refused) {
-    for (const LawBreach& breach : refused.breaches) tell(breach.law, breach.ask, breach.text);
+    for (const LawBreach& breach : refused.breaches) add(breach.law, breach.ask, breach.text);
   }
   if (!made.plan) return faults;
   for (const PlanLeftOut& left : made.plan->left_out) {
     if (left.law != 0) continue;
     const AskName name{.kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
-    tell(0, ask_text(name), left.reason);
+    add(0, ask_text(name), left.reason);
   }
-  if (faults.empty()) tell(0, "", made.plan->withheld);
+  if (faults.empty()) add(0, "", made.plan->withheld);
   return faults;
 }
 
@@ -124,11 +124,11 @@ std::string report_bug(const BugCase& bug, BugFiles& files) {
   if (kept.name.empty()) {
     return text + fmt::format(
                       "The case could not be kept ({}); run it again where files can be written, "
-                      "and report it with that file.\n",
+                      "and add it with that file.\n",
                       kept.failure);
   }
   text += fmt::format(
-      "The case is in {}: please report it with that file. It holds what scheduling reads of your "
+      "The case is in {}: please add it with that file. It holds what scheduling reads of your "
       "cluster, names and labels included.\n'makeway plan --batch {}' shows it again.\n",
       kept.name, kept.name);
   if (files.is_full()) {

@@ -22,7 +22,7 @@ namespace makeway::cli {
 namespace {
 
 constexpr std::string_view hostname_label = "kubernetes.io/hostname";
-/// What the node controller marks nodes with that are not well; new ones are.
+/// Taints that the node controller puts on unhealthy nodes; new nodes do not have them.
 constexpr std::string_view condition_taint = "node.kubernetes.io/";
 
 std::optional<NodeIndex> existing_node(const Cluster& cluster, std::string_view name) {
@@ -83,12 +83,12 @@ class Changer {
   void drain(const std::string& name);
   void charge_budgets();
   /// Before anything is changed: what stops with the pods that these nodes lose.
-  void tell_stopped(const NodeWhatIf& what_if);
+  void report_stopped(const NodeWhatIf& what_if);
 
  private:
   std::vector<PodIndex> leaving(const NodeWhatIf& what_if) const;
-  void tell_gangs(std::span<const PodIndex> lost);
-  void tell_sessions(NodeIndex node, std::string_view what);
+  void add_gangs(std::span<const PodIndex> lost);
+  void add_sessions(NodeIndex node, std::string_view what);
   /// Why a pod stays on a node that is drained; empty: it asks again.
   std::string_view stays_because(const Regimes& regimes, PodIndex pod) const;
   void add_one(const std::string& name, const Node& model);
@@ -123,24 +123,25 @@ std::vector<PodIndex> Changer::leaving(const NodeWhatIf& what_if) const {
   return {lost.begin(), lost.end()};
 }
 
-void Changer::tell_stopped(const NodeWhatIf& what_if) {
+void Changer::report_stopped(const NodeWhatIf& what_if) {
   const std::vector<PodIndex> lost = leaving(what_if);
-  const auto told = [](std::size_t pods, std::string_view one, std::string_view several) {
+  const auto pods_text = [](std::size_t pods, std::string_view one, std::string_view several) {
     return fmt::format("{} {}", counted(pods, "pod"), pods == 1 ? one : several);
   };
   const auto here = [&](PodIndex pod) { return runs(cluster_, pod); };
   const auto there = [](PodIndex) { return true; };
   const LossUnits units(cluster_);
   for (const LossUnits::Stopped& unit : units.stopped_by(lost, here, there)) {
-    change_.notes.push_back(fmt::format(
-        "{} stops by it: {}, and {} elsewhere", shorten(unit.unit, 96),
-        told(unit.lost.size(), "leaves", "leave"), told(unit.rest.size(), "stops", "stop")));
+    change_.notes.push_back(fmt::format("{} stops because of it: {}, and {} elsewhere",
+                                        shorten(unit.unit, 96),
+                                        pods_text(unit.lost.size(), "leaves", "leave"),
+                                        pods_text(unit.rest.size(), "stops", "stop")));
   }
-  tell_gangs(lost);
+  add_gangs(lost);
 }
 
 /// Gangs that have their minimum now and not without these.
-void Changer::tell_gangs(std::span<const PodIndex> lost) {
+void Changer::add_gangs(std::span<const PodIndex> lost) {
   std::map<GroupIndex, std::int64_t> losses;
   for (const PodIndex pod : lost) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
@@ -153,14 +154,14 @@ void Changer::tell_gangs(std::span<const PodIndex> lost) {
         group.members, [&](PodIndex member) { return runs(cluster_, member); });
     if (running < minimum || running - gone >= minimum || running == gone) continue;
     change_.notes.push_back(fmt::format(
-        "PodGroup {}/{} falls below its minimum of {} by it: {} of {} leave",
+        "PodGroup {}/{} falls below its minimum of {} because of it: {} of {} leave",
         shorten(cluster_.text(group.namespace_name)), shorten(cluster_.text(group.name)), minimum,
         gone, counted(static_cast<std::uint64_t>(running), "running pod")));
   }
 }
 
 /// "2 sessions have kernels on n1, which are lost: team/a, team/b"
-void Changer::tell_sessions(NodeIndex node, std::string_view what) {
+void Changer::add_sessions(NodeIndex node, std::string_view what) {
   std::vector<std::string> names;
   for (const auto& [key, kernels] : cluster_.kernel_rows()) {
     const bool there = std::ranges::any_of(kernels, [&](const KernelRows& kernel) {
@@ -185,7 +186,7 @@ void Changer::remove_pod(PodIndex pod) {
 
 void Changer::remove(const std::string& name) {
   const NodeIndex node = *existing_node(cluster_, name);
-  tell_sessions(node, "which are lost");
+  add_sessions(node, "which are lost");
   std::uint64_t pods = 0;
   for (const PodIndex pod : pods_on(cluster_, node)) {
     if (cluster_.pods().flags[pod].kernel) continue;
@@ -297,7 +298,7 @@ std::string_view Changer::stays_because(const Regimes& regimes, PodIndex pod) co
   return {};
 }
 
-/// As its controller makes it anew.
+/// The pod as its controller would recreate it.
 Pod created_again(Pod pod, Time now) {
   pod.uid.clear();
   pod.node.clear();
@@ -358,10 +359,10 @@ void Changer::drain(const std::string& name) {
       moving.size() == 1 ? std::string("1 pod asks") : grouped(moving.size()) + " pods ask");
   if (!staying.empty()) note += fmt::format("; what stays: {}", staying_text(staying));
   change_.notes.push_back(std::move(note));
-  tell_sessions(index, "which end only with their sessions");
+  add_sessions(index, "which end only with their sessions");
   if (lone.empty()) return;
   const bool one = lone.size() == 1;
-  change_.notes.push_back(fmt::format("{} no controller, so nobody would make {} again: {}",
+  change_.notes.push_back(fmt::format("{} no controller that would recreate {}: {}",
                                       one ? "one of them has" : "some of them have",
                                       one ? "it" : "them", few_names(std::move(lone))));
 }
@@ -485,7 +486,7 @@ WhatIfChange apply_what_if(const NodeWhatIf& what_if, const Configuration& confi
                            Cluster& cluster) {
   WhatIfChange change;
   Changer changer(configuration, now, cluster, change);
-  changer.tell_stopped(what_if);
+  changer.report_stopped(what_if);
   if (what_if.added > 0) changer.add(what_if.added, what_if.like);
   for (const std::string& name : what_if.gone) {
     if (existing_node(cluster, name)) changer.remove(name);  // May be named twice.
@@ -503,14 +504,14 @@ std::string what_if_text(const WhatIfChange& change, const Plan* before, const P
   for (const DrainedPod& pod : change.drained) drained.emplace(pod.namespace_name, pod.name);
   std::string text;
   if (!change.drained.empty()) text += wrapped(printable(drained_text(change, after)), 0, width);
-  const auto told = [&](std::string_view what, const std::vector<const PlanAsk*>& asks) {
+  const auto add_line = [&](std::string_view what, const std::vector<const PlanAsk*>& asks) {
     if (asks.empty()) return;
     text += wrapped(
         printable(fmt::format("{}: {}: {}.", what, grouped(asks.size()), few_asks(asks, parties))),
         0, width);
   };
-  told("Asks that gain a place by it", placed_only_in(after, *before, drained));
-  told("Asks that lose their place by it", placed_only_in(*before, after, drained));
+  add_line("Asks that gain a place", placed_only_in(after, *before, drained));
+  add_line("Asks that lose their place", placed_only_in(*before, after, drained));
   const std::string plain = before->asks.empty()
                                 ? std::string("nothing is pending.")
                                 : totals_text(*before).substr(std::string_view("Plan: ").size());

@@ -9,8 +9,8 @@
 //  3. A drained node is cordoned, and its pods ask again, as if they were created now. Pods that
 //     stay: of DaemonSets, mirror pods, pods that are leaving, replicas that their planes place,
 //     and kernels of sessions.
-//  4. What stops because some of its pods left, and whose sessions have kernels there, is told and
-//     not changed: their other pods stay where they are.
+//  4. Units that stop because some of their pods left, and sessions with kernels there, are only
+//     reported: their other pods stay where they are.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ Problems what_if_problems(const NodeWhatIf& what_if, const Cluster& cluster);
 WhatIfChange apply_what_if(const NodeWhatIf& what_if, const Configuration& configuration, Time now,
                            Cluster& cluster);
 
-/// What became of the pods that ask again, and what the change does to everybody else; `before` is
-/// the plan without it. Null: only some asks are planned, and there is nothing to say.
+/// The outcome of the pods that ask again, and the effect of the change on all other asks; `before`
+/// is the plan without it. Null: only some asks are planned, and there is nothing to report.
 std::string what_if_text(const WhatIfChange& change, const Plan* before, const Plan& after,
                          const Parties& parties, std::size_t width);
 

@@ -18,7 +18,7 @@ std::string PageNodes::name_of(std::string_view name, std::string_view plane) {
 PageNodes::PageNodes(const Plan& plan, const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster),
       kernels_(cluster, configuration.session),
-      tells_all_(cluster.node_count() <= page_small_nodes) {
+      shows_all_(cluster.node_count() <= page_small_nodes) {
   choose_resources();
   mark_victims(plan);
   mark_touched(plan);
@@ -134,8 +134,8 @@ void PageNodes::add(PageNode& node, PagePod pod) {
   segment.amounts.resize(resources_.size(), 0);
   ++segment.pods;
   for (std::size_t at = 0; at < pod.amounts.size(); ++at) segment.amounts[at] += pod.amounts[at];
-  if ((!node.touched && !tells_all_) || pods_told_ == pods_told_max) return;
-  ++pods_told_;
+  if ((!node.touched && !shows_all_) || pods_shown_ == pods_shown_max) return;
+  ++pods_shown_;
   node.pods.push_back(std::move(pod));
 }
 
@@ -150,7 +150,7 @@ void PageNodes::add_comers(const Plan& plan) {
       const auto pod = ask.session
                            ? cluster_.find_pod({}, place.namespace_name + "/" + place.name)
                            : cluster_.find_pod(place.namespace_name, place.name, place.plane);
-      // A pod without a row: of a ReplicaSchedule, whose claims are told instead.
+      // A pod without a row: of a ReplicaSchedule, whose claims are shown instead.
       if (!pod) continue;
       comes(place.node, place.plane,
             {.name = kernels_.name_of(*pod),

@@ -39,17 +39,17 @@ struct PageSegment {
 struct PageNode {
   std::string name;  ///< "n1", of another plane "east:n1".
   bool unschedulable = false;
-  bool touched = false;  ///< Somebody goes, comes or is waited for here.
+  bool touched = false;  ///< A pod leaves, arrives or is waited for here.
   PageAmounts room;
   /// By fate, then highest priority first.
   std::map<std::pair<PodFate, std::int64_t>, PageSegment> segments;
-  std::vector<PagePod> pods;  ///< Only where they are told; most important first, comers last.
+  std::vector<PagePod> pods;  ///< Only if pods are shown; most important first, arriving pods last.
 };
 
 class PageNodes {
  public:
   static constexpr std::size_t resources_max = 4;
-  static constexpr std::size_t pods_told_max = 20'000;
+  static constexpr std::size_t pods_shown_max = 20'000;
 
   PageNodes(const Plan& plan, const Cluster& cluster, const Configuration& configuration);
 
@@ -78,8 +78,8 @@ class PageNodes {
   std::set<std::string> touched_;
   std::vector<PageNode> nodes_;
   std::map<std::string, std::size_t, std::less<>> by_name_;
-  std::size_t pods_told_ = 0;
-  bool tells_all_ = false;  ///< The cluster is small: pods of every node are told.
+  std::size_t pods_shown_ = 0;
+  bool shows_all_ = false;  ///< The cluster is small: pods of every node are shown.
 };
 
 }  // namespace makeway::cli

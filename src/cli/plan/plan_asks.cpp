@@ -46,8 +46,8 @@ Tone tone_of(Outcome outcome) {
   return Tone::plain;
 }
 
-/// Asks that are told as one: equal replicas, or one ask.
-struct Told {
+/// Asks that are shown as one: equal replicas, or one ask.
+struct ShownAsks {
   std::vector<const PlanAsk*> asks;
   std::string body;  ///< Everything below the heading.
 
@@ -68,12 +68,12 @@ std::string places_text(std::span<const PlanAsk* const> asks) {
 }
 
 /// What becomes of the asks, after their name.
-std::string outcome_text(const Told& told) {
-  const PlanAsk& ask = told.first();
-  const bool one = told.asks.size() == 1;
-  const std::string places = places_text(told.asks);
+std::string outcome_text(const ShownAsks& shown) {
+  const PlanAsk& ask = shown.first();
+  const bool one = shown.asks.size() == 1;
+  const std::string places = places_text(shown.asks);
   std::uint64_t victims = 0;
-  for (const PlanAsk* const each : told.asks) victims += each->victims.size();
+  for (const PlanAsk* const each : shown.asks) victims += each->victims.size();
   const std::string on = places.empty() ? std::string{} : fmt::format(" on {}", places);
   switch (ask.outcome) {
     case Outcome::fits: return fmt::format("{}{}", one ? "fits" : "fit", on);
@@ -92,32 +92,32 @@ std::string outcome_text(const Told& told) {
   return {};
 }
 
-std::string verdict_text(const Told& told) {
-  const std::uint64_t forced = force_deleted(told.first());
-  if (forced == 0) return outcome_text(told);
-  return fmt::format("{}, and force-deletes {}", outcome_text(told), counted(forced, "pod"));
+std::string verdict_text(const ShownAsks& shown) {
+  const std::uint64_t forced = force_deleted(shown.first());
+  if (forced == 0) return outcome_text(shown);
+  return fmt::format("{}, and force-deletes {}", outcome_text(shown), counted(forced, "pod"));
 }
 
 /// "Pod shop/web-1", "40 pods of Deployment shop/web"
-std::string name_text(const Told& told, const Parties& parties) {
-  const PlanAsk& ask = told.first();
+std::string name_text(const ShownAsks& shown, const Parties& parties) {
+  const PlanAsk& ask = shown.first();
   const auto named = [](std::string_view kind, std::string_view namespace_name,
                         std::string_view name) {
     return object_text(kind, shorten(namespace_name), shorten(name, 96));
   };
-  if (told.asks.size() == 1) return named(choice_name(ask.kind), ask.namespace_name, ask.name);
+  if (shown.asks.size() == 1) return named(choice_name(ask.kind), ask.namespace_name, ask.name);
   const Party party = parties.of(ask);
-  return fmt::format("{} of {}", counted(told.asks.size(), "pod"),
+  return fmt::format("{} of {}", counted(shown.asks.size(), "pod"),
                      named(shorten(party.kind), party.namespace_name, party.name));
 }
 
-std::string heading(const Told& told, const Parties& parties, const Palette& palette) {
-  const PlanAsk& ask = told.first();
+std::string heading(const ShownAsks& shown, const Parties& parties, const Palette& palette) {
+  const PlanAsk& ask = shown.first();
   const Tone tone = tone_of(ask.outcome);
   return fmt::format("{} {} (priority {}){} {}\n", palette.paint(symbol_of(ask.outcome), tone),
-                     palette.paint(name_text(told, parties), Tone::strong), ask.priority,
+                     palette.paint(name_text(shown, parties), Tone::strong), ask.priority,
                      ask.outcome == Outcome::not_found ? ":" : "",
-                     palette.paint(verdict_text(told), tone));
+                     palette.paint(verdict_text(shown), tone));
 }
 
 bool leaves_with_others(const PlanVictim& victim) {
@@ -125,7 +125,7 @@ bool leaves_with_others(const PlanVictim& victim) {
          victim.unit != object_text("Pod", {victim.namespace_name, victim.name, victim.plane});
 }
 
-/// Of asks for pods; of several, each victim says for whom.
+/// Victims of asks for pods; with several asks, each row names its ask.
 Table victims_of(std::span<const PlanAsk* const> asks) {
   const auto any = [&](const auto& is_so) {
     return std::ranges::any_of(
@@ -204,7 +204,7 @@ std::string waiting_text(const PlanAsk& ask, const Palette& palette) {
   return text;
 }
 
-/// `stops`: the ask stops a workload whose pods these may be, which is told next.
+/// `stops`: the ask stops a workload whose pods these may be, which is shown next.
 std::string fate_text(const PlanDisruptedGroup& group, bool stops) {
   const auto remaining = static_cast<std::uint64_t>(std::max<std::int64_t>(group.remaining, 0));
   switch (group.fate) {
@@ -262,7 +262,7 @@ std::string losses_text(const PlanAsk& ask, const Palette& palette) {
   return losses_text(std::span(&one, 1), palette);
 }
 
-/// Who has the room that the group would take.
+/// Which pods hold the room that the group would take.
 std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
   if (!ask.held_back) return {};
   const PlanHeldBack& held_back = *ask.held_back;
@@ -311,14 +311,14 @@ std::string holders_text(const std::vector<PlanHolder>& holders) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Who has the room that an ask without a place would need, and why they stay. --explain tells it
-/// for each reason; here the most frequent one counts.
+/// Which pods hold the room that an ask without a place would need, and why they stay. --explain
+/// shows that for each reason; here only for the most frequent one.
 std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
   const bool without = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
   if (!without) return {};
   for (const PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource || refusal.holders.empty()) continue;
-    // Where the reason is another one, such as a full queue, nobody there is in the way.
+    // If the reason is another one, such as a full queue, no pod there is in the way.
     if (!ask.reason.contains(refusal_text(refusal))) continue;
     const PlanHolder& first = refusal.holders.front();
     if (ask.reason.contains(key_text({first.namespace_name, first.name, first.plane}))) return {};
@@ -329,7 +329,7 @@ std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
   return {};
 }
 
-/// By whose rules it was decided, where they are not everybody's.
+/// The profile by whose rules it was decided, if it has one.
 std::string profile_text(const PlanAsk& ask, const Palette& palette) {
   if (ask.profile.empty()) return {};
   return wrapped(printable(fmt::format("by the rules of profile {}", shorten(ask.profile))), 2,
@@ -380,7 +380,7 @@ std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& op
   return text;
 }
 
-/// Asks that may be told together: those of one owner that come to the same.
+/// Asks that may be shown together: those of one owner with the same outcome.
 using FoldKey = std::tuple<Party, std::int32_t, Outcome, std::string, std::string>;
 
 /// Whether heading, victims and losses are all that is to be said.
@@ -389,8 +389,8 @@ bool only_takes_victims(const PlanAsk& ask) {
          ask.bounds_reached.empty() && !ask.reservation;
 }
 
-std::optional<FoldKey> fold_key(const Told& told, const Parties& parties, bool explain) {
-  const PlanAsk& ask = told.first();
+std::optional<FoldKey> fold_key(const ShownAsks& shown, const Parties& parties, bool explain) {
+  const PlanAsk& ask = shown.first();
   if (ask.kind != AskKind::pod) return std::nullopt;
   const bool takes = !ask.victims.empty();
   if (takes && (explain || !only_takes_victims(ask))) return std::nullopt;
@@ -401,23 +401,23 @@ std::optional<FoldKey> fold_key(const Told& told, const Parties& parties, bool e
     return FoldKey{std::move(party), ask.priority, ask.outcome, ask.profile, quarantined_reason};
   }
   return FoldKey{std::move(party), ask.priority, ask.outcome, ask.profile,
-                 takes ? std::string{} : told.body};
+                 takes ? std::string{} : shown.body};
 }
 
 /// What is said below the heading of equal replicas; so far it is what is said of one.
-std::string folded_body(const Told& told, const Palette& palette) {
-  if (!told.first().victims.empty()) {
-    return profile_text(told.first(), palette) + victims_of(told.asks).text(palette) +
-           losses_text(told.asks, palette);
+std::string folded_body(const ShownAsks& shown, const Palette& palette) {
+  if (!shown.first().victims.empty()) {
+    return profile_text(shown.first(), palette) + victims_of(shown.asks).text(palette) +
+           losses_text(shown.asks, palette);
   }
   std::vector<std::string> names;
-  names.reserve(told.asks.size());
+  names.reserve(shown.asks.size());
   std::set<std::string_view> reasons;
-  for (const PlanAsk* const ask : told.asks) {
+  for (const PlanAsk* const ask : shown.asks) {
     names.push_back(ask->name);
     if (is_quarantined(*ask)) reasons.insert(ask->reason);
   }
-  std::string text = told.body;
+  std::string text = shown.body;
   if (reasons.size() > 1) {
     text += wrapped(fmt::format("and {} like it; `quarantine` in -o json lists them",
                                 counted(reasons.size() - 1, "more problem")),
@@ -427,9 +427,9 @@ std::string folded_body(const Told& told, const Palette& palette) {
 }
 
 /// Equal replicas stand where the first of them does.
-std::vector<Told> folded(const Plan& plan, std::span<const PlanAsk* const> asks,
-                         const Parties& parties, const PlanTextOptions& options) {
-  std::vector<Told> all;
+std::vector<ShownAsks> folded(const Plan& plan, std::span<const PlanAsk* const> asks,
+                              const Parties& parties, const PlanTextOptions& options) {
+  std::vector<ShownAsks> all;
   all.reserve(asks.size());
   std::map<FoldKey, std::vector<std::size_t>> alike;
   for (const PlanAsk* const ask : asks) {
@@ -438,15 +438,15 @@ std::vector<Told> folded(const Plan& plan, std::span<const PlanAsk* const> asks,
     if (key) alike[*std::move(key)].push_back(all.size() - 1);
   }
   for (const auto& [key, positions] : alike) {
-    if (positions.size() < replicas_told_together) continue;
-    Told& first = all[positions.front()];
+    if (positions.size() < replicas_grouped_min) continue;
+    ShownAsks& first = all[positions.front()];
     for (const std::size_t at : std::span(positions).subspan(1)) {
       first.asks.push_back(all[at].asks.front());
       all[at].asks.clear();
     }
     first.body = folded_body(first, options.palette);
   }
-  std::erase_if(all, [](const Told& told) { return told.asks.empty(); });
+  std::erase_if(all, [](const ShownAsks& shown) { return shown.asks.empty(); });
   return all;
 }
 
@@ -456,11 +456,11 @@ std::string asks_text(const Plan& plan, std::span<const PlanAsk* const> asks,
                       const Parties& parties, const PlanTextOptions& options) {
   std::string text;
   bool after_body = false;
-  for (const Told& told : folded(plan, asks, parties, options)) {
-    if (!text.empty() && (after_body || !told.body.empty())) text += "\n";
-    text += heading(told, parties, options.palette);
-    text += told.body;
-    after_body = !told.body.empty();
+  for (const ShownAsks& shown : folded(plan, asks, parties, options)) {
+    if (!text.empty() && (after_body || !shown.body.empty())) text += "\n";
+    text += heading(shown, parties, options.palette);
+    text += shown.body;
+    after_body = !shown.body.empty();
   }
   return text;
 }

@@ -31,7 +31,7 @@ ExitStatus usage_error(std::string_view message, const PlanVoice& voice, Termina
 }
 
 /// What the flags say, checked.
-struct Wish {
+struct PlanOptions {
   PlanVoice voice;
   ClusterInput input;
   std::vector<WrittenAsk> asks;
@@ -116,45 +116,48 @@ std::string read_filter(const Arguments& arguments, PlanFilter& filter) {
   return wrong;
 }
 
-/// Fills in the wish; returns what is wrong.
-std::string read_wish(const Arguments& arguments, const Terminal& terminal, Wish& wish) {
+/// Fills in the options; returns what is wrong.
+std::string read_options(const Arguments& arguments, const Terminal& terminal,
+                         PlanOptions& options) {
   const bool batch = arguments.has("batch");
   auto input = input_of(arguments, terminal, batch ? LiveByDefault::no : LiveByDefault::yes);
   if (!input) return input.error().message;
-  wish.input = std::move(*input);
-  if (!batch && wish.input.empty()) {
+  options.input = std::move(*input);
+  if (!batch && options.input.empty()) {
     return "nothing to plan; name files with -f, a live cluster with --kubeconfig, or a --batch";
   }
   for (const std::string& written : arguments.all("ask")) {
     Result<WrittenAsk> ask = parse_ask(written);
     if (!ask) return fmt::format("--ask '{}': {}", shorten(written), ask.error().message);
-    wish.asks.push_back(std::move(*ask));
+    options.asks.push_back(std::move(*ask));
   }
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
     if (!now) {
       return fmt::format("--now '{}': {}", shorten(arguments.text("now")), now.error().message);
     }
-    wish.now = *now;
+    options.now = *now;
   }
-  wish.configuration = {.preset = arguments.text("preset"),
-                        .file = arguments.given("config"),
-                        .overrides = arguments.all("set"),
-                        .live_trust = trusts_live(arguments, wish.input)};
-  if (arguments.has("explain")) wish.detail = PlanDetail::with_explanation;
-  if (std::string wrong = read_filter(arguments, wish.filter); !wrong.empty()) return wrong;
-  if (std::string wrong = read_what_if(arguments, wish.what_if); !wrong.empty()) return wrong;
-  return standard_input_twice(wish.configuration, wish.input.sources, arguments.text("batch"));
+  options.configuration = {.preset = arguments.text("preset"),
+                           .file = arguments.given("config"),
+                           .overrides = arguments.all("set"),
+                           .live_trust = trusts_live(arguments, options.input)};
+  if (arguments.has("explain")) options.detail = PlanDetail::with_explanation;
+  if (std::string wrong = read_filter(arguments, options.filter); !wrong.empty()) return wrong;
+  if (std::string wrong = read_what_if(arguments, options.what_if); !wrong.empty()) return wrong;
+  return standard_input_twice(options.configuration, options.input.sources,
+                              arguments.text("batch"));
 }
 
-std::string text_for_people(const Plan& plan, const Arguments& arguments, const Wish& wish,
-                            const Loaded& loaded, const Configuration& configuration,
-                            bool time_is_known, const Terminal& terminal) {
-  return plan_text(plan, {.explain = wish.detail == PlanDetail::with_explanation,
+std::string text_for_people(const Plan& plan, const Arguments& arguments,
+                            const PlanOptions& options, const Loaded& loaded,
+                            const Configuration& configuration, bool time_is_known,
+                            const Terminal& terminal) {
+  return plan_text(plan, {.explain = options.detail == PlanDetail::with_explanation,
                           .time_is_known = time_is_known,
                           .palette = palette_for_out(terminal, arguments.text("color")),
                           .summary_only = arguments.has("summary"),
-                          .filter = wish.filter,
+                          .filter = options.filter,
                           .cluster = &loaded.cluster,
                           .replica_sets = &loaded.replica_sets,
                           .configuration = &configuration});
@@ -189,14 +192,14 @@ ExitStatus verdict(const Arguments& arguments, const Plan& plan) {
 /// Plans of one loaded input; where plans are compared, several are made.
 class FilePlans {
  public:
-  FilePlans(const Wish& wish, const Loaded& loaded, const TrustReport& trust, Terminal& terminal,
-            const PlanTools& tools)
-      : wish_(wish),
+  FilePlans(const PlanOptions& options, const Loaded& loaded, const TrustReport& trust,
+            Terminal& terminal, const PlanTools& tools)
+      : options_(options),
         loaded_(loaded),
         trust_(trust),
         terminal_(terminal),
         tools_(tools),
-        now_(wish.now ? *wish.now : newest_time(loaded.cluster)) {}
+        now_(options.now ? *options.now : newest_time(loaded.cluster)) {}
 
   /// None: why is on standard error.
   std::optional<Plan> make(const ConfigurationDocument& configuration, bool explain);
@@ -208,7 +211,7 @@ class FilePlans {
   VersionReader& versions() { return versions_; }
 
  private:
-  const Wish& wish_;
+  const PlanOptions& options_;
   const Loaded& loaded_;
   const TrustReport& trust_;
   Terminal& terminal_;
@@ -223,7 +226,7 @@ class FilePlans {
 std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, bool explain) {
   PlanAttempt attempt = make_plan({.cluster = loaded_.cluster,
                                    .configuration = configuration,
-                                   .asks = wish_.asks,
+                                   .asks = options_.asks,
                                    .workloads = loaded_.workloads,
                                    .now = now_,
                                    .placements = {},
@@ -234,7 +237,7 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
   terminal_.error.write(attempt.bug);
   loaded_.origins.locate(attempt.problems, loaded_.cluster);
   for (Problem& problem : attempt.problems) {
-    if (problem.field == PlanVoice{}.ask_field) problem.field = wish_.voice.ask_field;
+    if (problem.field == PlanVoice{}.ask_field) problem.field = options_.voice.ask_field;
   }
   terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
   shows_bug_ = shows_bug_ || attempt.shows_bug;
@@ -249,8 +252,8 @@ struct OtherSide {
   TrustReport trust;
 };
 
-/// Explained plans look at every node for every ask; where that takes long, nobody explains
-/// unasked.
+/// Explained plans look at every node for every ask; above this bound they are explained only on
+/// request.
 constexpr std::size_t explained_looks_max = 2'000'000;
 
 /// The plan beside that of another preset.
@@ -282,53 +285,55 @@ std::optional<std::string> compared(const Plan& plan, const ConfigurationDocumen
                          Parties(&cluster, &other.loaded.replica_sets), palette);
 }
 
-/// A page shows alternatives when somebody clicks, so they have to be there.
-bool explains(const Arguments& arguments, const Wish& wish, const Cluster& cluster) {
-  if (wish.detail == PlanDetail::with_explanation) return true;
+/// A page shows alternatives on a click, so they have to be in it.
+bool explains(const Arguments& arguments, const PlanOptions& options, const Cluster& cluster) {
+  if (options.detail == PlanDetail::with_explanation) return true;
   if (arguments.text("output") != "html") return false;
-  const std::size_t asks = wish.asks.empty() ? cluster.pending_pods().size() : wish.asks.size();
+  const std::size_t asks =
+      options.asks.empty() ? cluster.pending_pods().size() : options.asks.size();
   return asks * cluster.node_count() <= explained_looks_max;
 }
 
 /// Makes the plan and prints it, or what differs; what is asked about nodes is applied to the
 /// cluster before that.
-ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loaded,
+ExitStatus plan_loaded(const Arguments& arguments, const PlanOptions& options, Loaded& loaded,
                        const ConfigurationDocument& configuration, FilePlans& plans,
                        std::optional<OtherSide>& other, Terminal& terminal,
                        const PlanTools& tools) {
   const Palette palette = palette_for_out(terminal, arguments.text("color"));
-  const bool time_is_known = wish.now || newest_time(loaded.cluster) != Time{0};
+  const bool time_is_known = options.now || newest_time(loaded.cluster) != Time{0};
   const bool is_text = arguments.text("output") == "text";
   WhatIfChange change;
   std::optional<Plan> before;
-  if (wish.what_if.any()) {
+  if (options.what_if.any()) {
     // Pods that ask only when their node is drained cannot be asked for without that.
-    if (is_text && wish.asks.empty()) {
+    if (is_text && options.asks.empty()) {
       before = plans.make(configuration, false);
       if (!before) return plans.failure();
     }
-    change = apply_what_if(wish.what_if, configuration.configuration, plans.now(), loaded.cluster);
+    change =
+        apply_what_if(options.what_if, configuration.configuration, plans.now(), loaded.cluster);
     for (const std::string& note : change.notes) {
       terminal.error.write(fmt::format("note: {}\n", printable(note)));
     }
   }
   const std::optional<Plan> plan =
-      plans.make(configuration, explains(arguments, wish, loaded.cluster));
+      plans.make(configuration, explains(arguments, options, loaded.cluster));
   if (!plan) return plans.failure();
   if (arguments.text("output") == "html") {
     terminal.out.write(plan_page(*plan, loaded.cluster, configuration.configuration));
     return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
   }
   if (!is_text) {
-    print_document(*plan, plans.versions().of(*plan), arguments.text("output"), wish.detail,
+    print_document(*plan, plans.versions().of(*plan), arguments.text("output"), options.detail,
                    terminal);
     return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
   }
-  std::string text = text_for_people(*plan, arguments, wish, loaded, configuration.configuration,
+  std::string text = text_for_people(*plan, arguments, options, loaded, configuration.configuration,
                                      time_is_known, terminal);
   if (other) {
-    FilePlans other_plans(wish, other->loaded, other->trust, terminal, tools);
-    apply_what_if(wish.what_if, other->configuration.configuration, plans.now(),
+    FilePlans other_plans(options, other->loaded, other->trust, terminal, tools);
+    apply_what_if(options.what_if, other->configuration.configuration, plans.now(),
                   other->loaded.cluster);
     const std::optional<std::string> comparison =
         compared(*plan, configuration, *other, plans, other_plans, palette);
@@ -336,7 +341,7 @@ ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loa
     if (other_plans.shows_bug()) return ExitStatus::bug;
     text = *comparison;
   }
-  if (wish.what_if.any()) {
+  if (options.what_if.any()) {
     terminal.out.write(what_if_text(change, before ? &*before : nullptr, *plan,
                                     Parties(&loaded.cluster, &loaded.replica_sets),
                                     palette.text_width()));
@@ -362,59 +367,59 @@ Loaded copy_of(const Loaded& loaded) {
 }
 
 /// None: nothing is compared.
-std::optional<OtherSide> other_side(const Arguments& arguments, const Wish& wish,
+std::optional<OtherSide> other_side(const Arguments& arguments, const PlanOptions& options,
                                     const Loaded& loaded) {
   if (!arguments.has("compare")) return std::nullopt;
-  const bool live = wish.configuration.live_trust;
+  const bool live = options.configuration.live_trust;
   const ConfigurationChoice choice{
       .preset = arguments.text("compare"), .overrides = {}, .live_trust = live};
   const ChosenConfiguration chosen = choose_configuration(choice);
   OtherSide other{.configuration = *chosen.document, .loaded = copy_of(loaded), .trust = {}};
   name_configuration(other.configuration, choice);
   const Configuration& configuration = other.configuration.configuration;
-  other.trust = honour_marks(other.loaded, configuration, wish.now, live);
+  other.trust = honour_marks(other.loaded, configuration, options.now, live);
   if (arguments.has("keep-going")) keep_going_beyond_caps(other.loaded, configuration);
   return other;
 }
 
-ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& terminal,
+ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Terminal& terminal,
                       const PlanTools& tools) {
   const std::int64_t start = tools.microseconds();
-  const std::vector<AskedWorkload> asked = asked_workloads(wish.asks);
-  const EngineSettings& engine = wish.chosen.document->configuration.engine;
-  ConfigurationChoice choice = wish.configuration;
+  const std::vector<AskedWorkload> asked = asked_workloads(options.asks);
+  const EngineSettings& engine = options.chosen.document->configuration.engine;
+  ConfigurationChoice choice = options.configuration;
   const bool keep_going = arguments.has("keep-going");
   VersionReader versions;
-  LoadWish load_wish{.limits = {.ratio_max = engine.unpacked_ratio_max},
-                     .asked = asked,
-                     .keep_going = keep_going,
-                     .planes_of_dumps = !choice.live_trust};
+  LoadWish load_options{.limits = {.ratio_max = engine.unpacked_ratio_max},
+                        .asked = asked,
+                        .keep_going = keep_going,
+                        .planes_of_dumps = !choice.live_trust};
   if (arguments.text("output") != "text") {
-    load_wish.hears = [&](std::string_view json) { versions.read(json); };
+    load_options.hears = [&](std::string_view json) { versions.read(json); };
   }
-  std::optional<Loaded> loaded = load_or_report(wish.input, terminal, load_wish);
+  std::optional<Loaded> loaded = load_or_report(options.input, terminal, load_options);
   const std::int64_t load_us = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
-  Problems wrong = filter_problems(wish.filter, loaded->cluster);
-  wrong.append(what_if_problems(wish.what_if, loaded->cluster));
+  Problems wrong = filter_problems(options.filter, loaded->cluster);
+  wrong.append(what_if_problems(options.what_if, loaded->cluster));
   if (!wrong.empty()) {
     terminal.error.write(problem_lines(wrong, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  ChosenConfiguration chosen = wish.chosen;
+  ChosenConfiguration chosen = options.chosen;
   if (loaded->configuration && !choice.is_named() && !choice.live_trust) {
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, wish.voice, terminal);
+  if (!chosen.usage.empty()) return usage_error(chosen.usage, options.voice, terminal);
   if (!chosen.document) {
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  std::optional<OtherSide> other = other_side(arguments, wish, *loaded);
+  std::optional<OtherSide> other = other_side(arguments, options, *loaded);
   const TrustReport trust =
-      honour_marks(*loaded, chosen.document->configuration, wish.now, choice.live_trust);
+      honour_marks(*loaded, chosen.document->configuration, options.now, choice.live_trust);
   Problems not_honoured = trust.problems();
   loaded->origins.locate(not_honoured, loaded->cluster);
   terminal.error.write(problem_lines(not_honoured, palette_for_error(terminal)));
@@ -424,11 +429,11 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   terminal.error.write(problem_lines(plan_doubts(*loaded, chosen.document->configuration),
                                      palette_for_error(terminal)));
   name_configuration(*chosen.document, choice);
-  FilePlans plans(wish, *loaded, trust, terminal, tools);
+  FilePlans plans(options, *loaded, trust, terminal, tools);
   plans.timing().load = load_us;
   plans.versions() = std::move(versions);
   const ExitStatus status =
-      plan_loaded(arguments, wish, *loaded, *chosen.document, plans, other, terminal, tools);
+      plan_loaded(arguments, options, *loaded, *chosen.document, plans, other, terminal, tools);
   if (arguments.has("timing")) terminal.error.write(timing_line(plans.timing()));
   return status;
 }
@@ -482,14 +487,14 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
   if (arguments.has("timing")) terminal.error.write(timing_line(result.timing));
 }
 
-ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& terminal,
+ExitStatus plan_batch(const Arguments& arguments, const PlanOptions& options, Terminal& terminal,
                       const PlanTools& tools) {
   const BatchResult result = run_batch({.path = std::string(arguments.text("batch")),
-                                        .configuration = wish.configuration,
-                                        .standard = *wish.chosen.document,
-                                        .asks = wish.asks,
-                                        .now = wish.now,
-                                        .detail = wish.detail,
+                                        .configuration = options.configuration,
+                                        .standard = *options.chosen.document,
+                                        .asks = options.asks,
+                                        .now = options.now,
+                                        .detail = options.detail,
                                         .keep_going = arguments.has("keep-going"),
                                         .verify = arguments.has("verify")},
                                        tools, terminal);
@@ -510,19 +515,19 @@ ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const P
   if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
     return usage_error(wrong, voice, terminal);
   }
-  Wish wish{.voice = voice};
-  if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
+  PlanOptions options{.voice = voice};
+  if (const std::string wrong = read_options(arguments, terminal, options); !wrong.empty()) {
     return usage_error(wrong, voice, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
-  wish.chosen = choose_configuration(wish.configuration);
-  if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, voice, terminal);
-  terminal.error.write(problem_lines(wish.chosen.problems, palette_for_error(terminal)));
-  if (!wish.chosen.document) return ExitStatus::failed;
-  wish.input.now = wish.now;
-  show_planes_by(wish.chosen.document->configuration, wish.input);
-  return arguments.has("batch") ? plan_batch(arguments, wish, terminal, tools)
-                                : plan_files(arguments, wish, terminal, tools);
+  options.chosen = choose_configuration(options.configuration);
+  if (!options.chosen.usage.empty()) return usage_error(options.chosen.usage, voice, terminal);
+  terminal.error.write(problem_lines(options.chosen.problems, palette_for_error(terminal)));
+  if (!options.chosen.document) return ExitStatus::failed;
+  options.input.now = options.now;
+  show_planes_by(options.chosen.document->configuration, options.input);
+  return arguments.has("batch") ? plan_batch(arguments, options, terminal, tools)
+                                : plan_files(arguments, options, terminal, tools);
 }
 
 ExitStatus run_plan(const Arguments& arguments, Terminal& terminal) {

@@ -1,4 +1,4 @@
-// `makeway plan`: who must leave so that something more important can run.
+// `makeway plan`: which pods must leave so that something more important can run.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ ExitStatus run_plan(const Arguments& arguments, Terminal& terminal);
 /// Whose words it answers with: other commands that want a plan have their own flags and help.
 struct PlanVoice {
   std::string_view command = "plan";
-  std::string_view ask_field = "--ask";  ///< What says who asks; empty: a name without a flag.
+  std::string_view ask_field = "--ask";  ///< What names the asks; empty: an operand without a flag.
 };
 
 /// The same for another command, or with other tools than the real ones.

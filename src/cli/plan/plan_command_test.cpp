@@ -29,7 +29,7 @@ PlanAsk ask_with(Outcome outcome) {
   return ask;
 }
 
-/// In a folder of its own, with tools that answer as told and a clock that ticks 10 a look.
+/// In a folder of its own, with tools that give prepared answers and a clock that ticks 10 a look.
 class PlanCommand : public testing::Test {
  protected:
   PlanCommand() {
@@ -230,7 +230,7 @@ TEST_F(PlanCommand, ABatchGoesOnAfterABug) {
     return found;
   };
   EXPECT_EQ(run({"--batch", "batch", "--timing"}), 5);
-  // Nobody is named: the first plan is empty, the second is as it should be.
+  // The fault names no ask: the first plan is empty, the second is as it should be.
   EXPECT_TRUE(out.starts_with("{\"id\":\"a\",\"apiVersion\"")) << out;
   EXPECT_TRUE(out.contains("\"withheld\":\"law 3: Pod default/ask: it does not fit\",\"asks\":[]"))
       << out;
@@ -260,7 +260,7 @@ TEST_F(PlanCommand, ABatchKeepsTenReproducers) {
   EXPECT_TRUE(error.contains("makeway: 12 of 12 cases showed a bug in Makeway\n")) << error;
 }
 
-/// Issue 20, point 4: out of memory is told as such, never as a bug of ours.
+/// Issue 20, point 4: out of memory is reported as such, never as a bug of Makeway.
 TEST_F(PlanCommand, OutOfMemoryIsNoBug) {
   const auto decide = tools.decide;
   tools.contain = true;
@@ -292,7 +292,7 @@ class ClosingSink final : public TextSink {
   int writes = 0;
 };
 
-TEST_F(PlanCommand, ABatchEndsWhenNobodyReads) {
+TEST_F(PlanCommand, ABatchEndsWhenItsOutputIsClosed) {
   write("batch", fmt::format("nonsense\n{}\n{}\n", node, node));
   ClosingSink closing;
   StringSink errors;
@@ -405,7 +405,7 @@ TEST_F(PlanCommand, ASlipInAnExpectationIsNoAgreement) {
             "2 cases: 0 agree, 2 could not be compared\n");
 }
 
-TEST_F(PlanCommand, KeysThatNobodyReadsAreNamed) {
+TEST_F(PlanCommand, UnknownKeysAreReported) {
   write("batch", fmt::format("{{\"id\":\"a\",\"snapshot\":{},\"expct\":1}}\n"
                              "{{\"snapshot\":{},\"expct\":1,\"remark\":1}}\n{}\n",
                              node, node, node));
@@ -448,7 +448,7 @@ TEST_F(PlanCommand, ProgressIsShownWhereItDoesNotDisturb) {
       << screen.error.text();
 }
 
-TEST_F(PlanCommand, ProblemsOfTheAskAreToldWithNearMisses) {
+TEST_F(PlanCommand, ProblemsOfTheAskAreReportedWithNearMisses) {
   write("pod.yaml",
         "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\n"
         "spec: {containers: [{name: c}]}\n");

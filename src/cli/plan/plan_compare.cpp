@@ -19,8 +19,8 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::size_t asks_told_max = 20;
-constexpr std::size_t victims_told_max = 10;
+constexpr std::size_t asks_shown_max = 20;
+constexpr std::size_t victims_shown_max = 10;
 
 using AskKey = std::tuple<AskKind, std::string_view, std::string_view, std::string_view>;
 
@@ -113,7 +113,7 @@ std::string side_text(const PlanAsk* ask) {
   }
   std::vector<std::string> victims;
   for (const PlanVictim& victim : ask->victims) {
-    if (victims.size() == victims_told_max) break;
+    if (victims.size() == victims_shown_max) break;
     victims.push_back(
         fmt::format("{} ({}{})", key_text({victim.namespace_name, victim.name, victim.plane}),
                     victim.priority, victim.violates_budget ? ", violates a budget" : ""));
@@ -146,18 +146,18 @@ std::string parting_text(const PlanSide& side, const PlanAsk& own, const PlanAsk
   }
   const std::set<std::string> spared = victim_names(other);
   std::string text;
-  const auto tell = [&](const auto& victim) {
+  const auto explain_first = [&](const auto& victim) {
     const std::string name = key_text({victim.namespace_name, victim.name, victim.plane});
     if (!text.empty() || spared.contains(name)) return;
     text = fmt::format("{}: {} leaves ({}); compared with: {}; decided on: {}", side.name, name,
                        victim.cause_rule, victim.cause_alternative, victim.cause_key);
   };
-  std::ranges::for_each(own.victims, tell);
-  each_scaled_down(own, tell);
+  std::ranges::for_each(own.victims, explain_first);
+  each_scaled_down(own, explain_first);
   return text;
 }
 
-/// Asks that part in the same manner; the first stands for all.
+/// Asks that differ in the same way; the first represents all.
 struct PairsAlike {
   AskPair first;
   std::size_t count = 1;
@@ -187,14 +187,14 @@ std::vector<PairsAlike> alike(const std::vector<AskPair>& pairs, const Parties& 
   return result;
 }
 
-std::string pair_text(const PairsAlike& told, const PlanSide& first, const PlanSide& second,
+std::string pair_text(const PairsAlike& pairs, const PlanSide& first, const PlanSide& second,
                       const Parties& parties, const Palette& palette) {
-  const AskPair& pair = told.first;
+  const AskPair& pair = pairs.first;
   const PlanAsk& any = pair.any();
   std::string name =
       object_text(choice_name(any.kind), shorten(any.namespace_name), shorten(any.name, 96));
-  if (told.count > 1) {
-    name = fmt::format("{} of {}, for example {}", counted(told.count, "pod"),
+  if (pairs.count > 1) {
+    name = fmt::format("{} of {}, for example {}", counted(pairs.count, "pod"),
                        shorten(party_text(parties.of(any)), 96), name);
   }
   std::string text =
@@ -222,7 +222,7 @@ Configuration rules_for(const PlanSide& side, std::string_view scheduler) {
   return rules_of(side.configuration, found == profiles.end() ? Profile{} : *found);
 }
 
-/// In which knobs profiles differ that are the same for everybody else.
+/// Knobs that differ between profiles only, and not between the configurations themselves.
 void add_profile_knobs(const PlanSide& first, const PlanSide& second,
                        std::vector<std::string>& paths) {
   std::set<std::string> names;
@@ -262,7 +262,7 @@ std::set<std::string> all_victims(const Plan& plan) {
   return names;
 }
 
-/// Who leaves under one of them only, whomever for.
+/// Victims of one of the plans only, for whichever ask.
 std::string victims_only_text(const PlanSide& side, const PlanSide& other, const Palette& palette) {
   std::vector<std::string> only;
   std::ranges::set_difference(all_victims(side.plan), all_victims(other.plan),
@@ -296,13 +296,13 @@ std::string comparison_text(const PlanSide& first, const PlanSide& second, const
         side->plan.asks.empty() ? std::string("Nothing is pending.") : totals_text(side->plan));
   }
   text += victims_only_text(first, second, palette) + victims_only_text(second, first, palette);
-  const std::vector<PairsAlike> told = alike(pairs, parties);
-  for (std::size_t at = 0; at < std::min(told.size(), asks_told_max); ++at) {
-    text += "\n" + pair_text(told[at], first, second, parties, palette);
+  const std::vector<PairsAlike> listed = alike(pairs, parties);
+  for (std::size_t at = 0; at < std::min(listed.size(), asks_shown_max); ++at) {
+    text += "\n" + pair_text(listed[at], first, second, parties, palette);
   }
-  if (told.size() > asks_told_max) {
-    text +=
-        fmt::format("\n... and {} that differ\n", counted(told.size() - asks_told_max, "more ask"));
+  if (listed.size() > asks_shown_max) {
+    text += fmt::format("\n... and {} that differ\n",
+                        counted(listed.size() - asks_shown_max, "more ask"));
   }
   return text + "\n" + knobs_text(first, second, palette);
 }

@@ -1,5 +1,5 @@
-// Two plans for the same cluster under two configurations, side by side: which asks come to
-// something else, what leaves under one of them only, and on which key or rule they part.
+// Two plans for the same cluster under two configurations, side by side: which asks have another
+// outcome, which victims only one of them has, and on which key or rule they differ.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ namespace makeway::cli {
 struct PlanSide {
   std::string_view name;
   const Plan& plan;
-  /// The same plan with explanations and many alternatives; null: keys are not told.
+  /// The same plan with explanations and many alternatives; null: keys are not shown.
   const Plan* explained = nullptr;
   const Configuration& configuration;
 };
 
-/// How many asks come to something else.
+/// How many asks have another outcome.
 std::size_t differing_asks(const Plan& first, const Plan& second);
 
-/// Asks of one owner that part in the same manner are told by the first of them.
+/// Of asks of one owner that differ in the same way, the first is shown.
 std::string comparison_text(const PlanSide& first, const PlanSide& second, const Parties& parties,
                             const Palette& palette);
 

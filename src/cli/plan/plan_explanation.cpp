@@ -269,13 +269,13 @@ std::string refusals_text(const PlanAsk& ask) {
     text = fmt::format("  Why it cannot run on {}:\n", counted(count_of(nodes), "node"));
   }
   for (const PlanRefusal& refusal : refusals) {
-    const std::string who = refusal.nodes == 1 && !refusal.example.empty()
-                                ? fmt::format("node {}", shorten(refusal.example))
-                                : counted(count_of(refusal.nodes), "node");
+    const std::string subject = refusal.nodes == 1 && !refusal.example.empty()
+                                    ? fmt::format("node {}", shorten(refusal.example))
+                                    : counted(count_of(refusal.nodes), "node");
     const std::string example = refusal.nodes > 1 && !refusal.example.empty()
                                     ? fmt::format(" (for example {})", shorten(refusal.example))
                                     : std::string{};
-    text += fmt::format("    {}: {}{}\n", who, printable(refusal_text(refusal)), example);
+    text += fmt::format("    {}: {}{}\n", subject, printable(refusal_text(refusal)), example);
     for (const PlanHolder& holder : refusal.holders) {
       text += printable(fmt::format("      held by {} ({}): {}",
                                     key_text({holder.namespace_name, holder.name, holder.plane}),

@@ -2,7 +2,7 @@
 //
 // An ask is shown when it meets all that is asked for. A namespace, node or queue is met by the ask
 // itself (its name, place, reservation, queue), by one of its victims, or by a pod that it waits
-// for: whoever looks at one of them wants to know what happens there.
+// for: the text then shows everything that happens there.
 #pragma once
 
 #include <string>

@@ -34,16 +34,16 @@ void add_near_misses(Problems& problems, const PlanRequest& request, const Clust
 }
 
 PlanQuarantine plan_quarantine(const Quarantine& quarantine) {
-  PlanQuarantine told{.objects = static_cast<std::int64_t>(quarantine.objects()),
-                      .problems = static_cast<std::int64_t>(quarantine.problems().count())};
+  PlanQuarantine summary{.objects = static_cast<std::int64_t>(quarantine.objects()),
+                         .problems = static_cast<std::int64_t>(quarantine.problems().count())};
   for (const Problem& problem : quarantine.problems()) {
-    told.first.push_back({.object = problem.object,
-                          .field = problem.field,
-                          .value = problem.value,
-                          .message = problem.message,
-                          .remedy = problem.remedy});
+    summary.first.push_back({.object = problem.object,
+                             .field = problem.field,
+                             .value = problem.value,
+                             .message = problem.message,
+                             .remedy = problem.remedy});
   }
-  return told;
+  return summary;
 }
 
 }  // namespace

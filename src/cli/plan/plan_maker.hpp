@@ -1,5 +1,5 @@
 // From what a user asks to a plan: names are looked up, the plan is made (control/lawful_plan.hpp),
-// and a bug of ours is told as one. What `plan` and its batches have in common.
+// and a bug of Makeway is reported as one. What `plan` and its batches have in common.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +44,11 @@ struct PlanCase {
   const ConfigurationDocument& configuration;
   std::vector<WrittenAsk> asks;             ///< None: everything that is pending.
   std::span<const WorkloadPods> workloads;  ///< Whose pods may be asked for.
-  std::string_view ask_field = "--ask";     ///< What problems call it, for whoever wrote it.
+  std::string_view ask_field = "--ask";     ///< The name of the field in problems.
   std::optional<Time> now;                  ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;
   bool explain = true;
-  // What the plan tells of; null: nothing.
+  // Reported in the plan; null: nothing.
   const Quarantine* quarantine = nullptr;
   const TrustReport* trust = nullptr;
 };
@@ -67,7 +67,7 @@ TrustReport honour_marks(Loaded& loaded, const Configuration& configuration,
 /// Law 13: preemption priorities that the configuration forbids are taken back.
 void keep_going_beyond_caps(Loaded& loaded, const Configuration& configuration);
 
-/// Warnings: what is legal, changes who leaves, and is probably not meant.
+/// Warnings: input that is legal, changes the victims, and is probably not meant.
 Problems plan_doubts(const Loaded& loaded, const Configuration& configuration);
 
 /// A bug of ours leaves a file behind.

@@ -73,9 +73,9 @@ void write_page_list(JsonWriter& writer, std::string_view name, const Items& ite
                      const Write& write) {
   writer.key(name);
   writer.begin_array();
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const auto& item : items) {
-    if (++told > page_lines_max) break;
+    if (++listed > page_lines_max) break;
     writer.begin_object();
     write(item);
     writer.end_object();
@@ -93,7 +93,7 @@ void write_page_place(JsonWriter& writer, const PodPlacement& place) {
   writer.string_field("node", PageNodes::name_of(place.node, place.plane));
 }
 
-/// Of pods and sessions, and of replicas: both tell who, where, and why.
+/// Victims that are pods or sessions, and replicas: both have a name, a place and a reason.
 template <class Victim>
 void write_page_victim(JsonWriter& writer, const Victim& victim, std::string_view node) {
   writer.string_field("pod", page_pod(victim.namespace_name, victim.name, victim.plane));
@@ -154,8 +154,8 @@ void write_page_ask(JsonWriter& writer, const PlanAsk& ask) {
   writer.end_object();
 }
 
-/// Where there are very many: who preempts, then who finds no place, then the others; in the order
-/// of the plan.
+/// If there are very many: asks that preempt, then asks without a place, then the others; each in
+/// the order of the plan.
 std::vector<const PlanAsk*> page_asks(const Plan& plan) {
   std::vector<const PlanAsk*> asks;
   asks.reserve(plan.asks.size());

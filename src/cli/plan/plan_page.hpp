@@ -1,8 +1,8 @@
-// A plan as a page for a browser (page/page.hpp): nodes as bars by priority, who goes, who comes,
-// and why. web/src/plan.tsx draws it.
+// A plan as a page for a browser (page/page.hpp): nodes as bars by priority, leaving and arriving
+// pods, and the reasons. web/src/plan.tsx draws it.
 //
 // Its size is bounded: nodes are sums by priority, pods are named on nodes that the plan touches
-// only, and of very many asks those that preempt or find no place are told first; the page says
+// only, and of very many asks those that preempt or find no place come first; the page says
 // what it leaves out.
 #pragma once
 

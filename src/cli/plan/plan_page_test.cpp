@@ -43,7 +43,7 @@ Plan small_plan() {
   return plan;
 }
 
-TEST(PageNodes, TellWhoStaysGoesAndComes) {
+TEST(PageNodes, ShowStayingLeavingAndArrivingPods) {
   const Cluster cluster = small_cluster();
   const PageNodes page(small_plan(), cluster, {});
   ASSERT_EQ(page.resources().size(), 3U);

@@ -15,7 +15,7 @@
 namespace makeway::cli {
 namespace {
 
-/// "web" of the ReplicaSet "web-7d4b9c" whose pods carry that hash; empty: it is nobody's.
+/// "web" of the ReplicaSet "web-7d4b9c" whose pods carry that hash; empty: it has no Deployment.
 std::string_view deployment_of(const Cluster& cluster, PodIndex pod, std::string_view replica_set) {
   for (const LabelPair& label : cluster.labels(cluster.pods().labels[pod])) {
     if (cluster.text(label.key) != "pod-template-hash") continue;
@@ -99,24 +99,24 @@ Party Parties::of(const PlanReplicaVictim& victim) {
 }
 
 std::string few_asks(std::span<const PlanAsk* const> asks, const Parties& parties) {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t shown_max = 3;
   std::map<Party, std::size_t> counts;
   for (const PlanAsk* const ask : asks) ++counts[parties.of(*ask)];
   std::vector<std::string> names;
-  std::set<Party> told_parties;
-  std::size_t told = 0;
+  std::set<Party> shown_parties;
+  std::size_t listed = 0;
   for (const PlanAsk* const ask : asks) {
-    if (names.size() == told_max) break;
+    if (names.size() == shown_max) break;
     const Party party = parties.of(*ask);
-    const bool together = !party.is_pod() && counts[party] >= replicas_told_together;
-    if (together && !told_parties.insert(party).second) continue;
-    told += together ? counts[party] : 1;
+    const bool together = !party.is_pod() && counts[party] >= replicas_grouped_min;
+    if (together && !shown_parties.insert(party).second) continue;
+    listed += together ? counts[party] : 1;
     names.push_back(together
                         ? fmt::format("{} of {}", counted(counts[party], "pod"), party_text(party))
                         : ask_text(*ask));
   }
   std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (asks.size() > told) text += fmt::format(" and {} more", grouped(asks.size() - told));
+  if (asks.size() > listed) text += fmt::format(" and {} more", grouped(asks.size() - listed));
   return text;
 }
 

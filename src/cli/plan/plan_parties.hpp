@@ -19,7 +19,7 @@ struct Party {
   std::string name;
 
   friend auto operator<=>(const Party&, const Party&) = default;
-  /// Nobody stands behind the pod.
+  /// The pod has no owner.
   bool is_pod() const { return kind == "Pod"; }
 };
 
@@ -43,8 +43,8 @@ class Parties {
   const ReplicaSetOwners* replica_sets_;
 };
 
-/// From so many on, asks of one party that come to the same are told together.
-inline constexpr std::size_t replicas_told_together = 3;
+/// From this many on, asks of one party with the same outcome are shown together.
+inline constexpr std::size_t replicas_grouped_min = 3;
 
 /// "5 pods of Job research/sweep, Pod shop/web and 3 more": the first few, by owner.
 std::string few_asks(std::span<const PlanAsk* const> asks, const Parties& parties);

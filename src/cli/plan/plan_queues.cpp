@@ -79,7 +79,7 @@ Cell preempting_cell(const PlanQueueShare& share) {
   return {.text = amount_text(share.resource, share.preempting), .tone = Tone::warning};
 }
 
-constexpr std::string_view nobody = "unused room";
+constexpr std::string_view unused_room = "unused room";
 
 /// Whether the queue already holds what it is given: leaving pods of its own do.
 bool holds_already(const Plan& plan, const PlanQueueMove& move) {
@@ -93,12 +93,12 @@ bool holds_already(const Plan& plan, const PlanQueueMove& move) {
 std::string from_text(const Plan& plan, const PlanQueueMove& move) {
   if (!move.from.empty()) return move.from;
   if (!move.at_once) return "room being freed";
-  return std::string(holds_already(plan, move) ? "its own leaving pods" : nobody);
+  return std::string(holds_already(plan, move) ? "its own leaving pods" : unused_room);
 }
 
 std::string to_text(const PlanQueueMove& move) {
   if (!move.to.empty()) return move.to;
-  return std::string(move.at_once ? nobody : "no queue: too much is allocated");
+  return std::string(move.at_once ? unused_room : "no queue: too much is allocated");
 }
 
 class QueuesText {
@@ -184,7 +184,7 @@ std::string QueuesText::table_text() const {
   return text;
 }
 
-/// A default queue that is new takes in whoever was outside.
+/// A new default queue adopts the pods that were in no queue.
 std::string QueuesText::adopted_text() const {
   std::string text;
   for (const PlanQueue& queue : plan_.queues) {

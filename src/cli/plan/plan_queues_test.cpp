@@ -130,7 +130,7 @@ TEST(PlanQueuesText, ShowsLeavingAndWithExplainDemand) {
             "\n");
 }
 
-TEST(PlanQueuesText, LeavesOutWhatNobodyAsksFor) {
+TEST(PlanQueuesText, LeavesOutResourcesWithoutRequests) {
   Plan plan = seed_plan();
   plan.queues.resize(1);
   plan.queues[0].shares[1].demand = 0;
@@ -147,7 +147,7 @@ TEST(PlanQueuesText, LeavesOutWhatNobodyAsksFor) {
             "\n");
 }
 
-TEST(PlanQueuesText, OfManyQueuesTellsThoseWhereSomethingChanges) {
+TEST(PlanQueuesText, OfManyQueuesShowsOnlyTheChangedOnes) {
   Plan plan;
   for (int number = 0; number < 60; ++number) {
     const std::int64_t before = number < 25 ? 1 : 2;

@@ -1,4 +1,4 @@
-// What an ask for replicas is told: scale-ups, then each claim with the ladder of its victims.
+// The text of an ask for replicas: scale-ups, then each claim with the ladder of its victims.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -100,9 +100,9 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
     text += wrapped(printable(ask.reason), 2, options.palette.text_width());
   }
   for (const PlanScaleUp& item : replicas.scale_ups) text += scale_up_text(item, options.palette);
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const PlanReplicaClaim& claim : replicas.claims) {
-    if (told++ == claims_max) break;
+    if (listed++ == claims_max) break;
     // With all its room free, why it waits is more than the claim says.
     const bool ready = replicas.claims.size() == 1 && claim.free >= claim.needed;
     text += wrapped(printable(ready ? ask.reason
@@ -125,16 +125,16 @@ std::string net_schedule_text(const Plan& plan, const Palette& palette) {
                {.heading = "REPLICAS", .align = Align::right},
                {.heading = "UNMET", .align = Align::right},
                {.heading = "FOR"}});
-  std::size_t told = 0;
+  std::size_t listed = 0;
   std::size_t left = 0;
   for (const PlanNetSchedule& net : plan.net_schedule) {
     bool first = true;
     for (const PlanNetScale& scale : net.planes) {
-      if (told == net_rows_max) {
+      if (listed == net_rows_max) {
         ++left;
         continue;
       }
-      ++told;
+      ++listed;
       const bool down = scale.committed_after < scale.committed_before;
       table.row({{.text = fmt::format("{}/{}", net.namespace_name, net.deployment)},
                  {.text = scale.plane},

@@ -1,4 +1,4 @@
-// What a pinned pod is told beyond its verdict: its reservation, the ladder, the candidates.
+// The text of a pinned pod beyond its outcome: its reservation, the ladder, the candidates.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Sessions in the text of a plan: who leaves and what becomes of them, and the resource groups.
+// Sessions in the text of a plan: the victims and what becomes of them, and the resource groups.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -21,7 +21,7 @@ namespace makeway::cli {
 namespace {
 
 // With headings and totals about 50 lines at the most; what matters most comes within 24. One row
-// more than this is shown, too: a line that tells of it would take as much room.
+// more than this is shown, too: a line about the rest would take as much room.
 constexpr std::size_t victim_rows_max = 6;
 constexpr std::size_t placeless_rows_max = 6;
 constexpr std::size_t waiting_rows_max = 3;
@@ -34,7 +34,7 @@ constexpr char unproven_mark = '?';
 struct Item {
   Party party;
   std::int32_t priority = 0;
-  std::string how;  ///< What else tells rows apart.
+  std::string how;  ///< What else distinguishes rows.
 };
 
 /// A row: what its items have in common, and what they add up to.
@@ -71,10 +71,10 @@ class Tallies {
   void reserve(std::size_t items) { items_.reserve(items); }
   std::uint64_t size() const { return items_.size(); }
 
-  /// Most important first: who makes most leave, then the highest priority.
+  /// Most important first: the most victims, then the highest priority.
   std::vector<Tally> rows() const {
     std::vector<Tally> fine = rows_by([](const Item& item) {
-      // Pods of nobody are no more than pods.
+      // Pods without an owner are not distinguished by name.
       return std::tuple(item.priority, item.party.namespace_name, item.party.kind,
                         item.party.is_pod() ? std::string{} : item.party.name, item.how);
     });
@@ -346,10 +346,10 @@ std::string waiting_text(std::span<const PlanAsk* const> asks, const Parties& pa
   Tallies tallies(waiting_rows_max);
   for (const PlanAsk* const ask : asks) {
     if (ask->outcome != Outcome::waits) continue;
-    const bool told = !ask->waits_for.empty() || ask->waits_until;
+    const bool is_explained = !ask->waits_for.empty() || ask->waits_until;
     tallies.count({.party = parties.of(*ask),
                    .priority = ask->priority,
-                   .how = told ? std::string{} : ask->reason},
+                   .how = is_explained ? std::string{} : ask->reason},
                   [ask](Tally& row) {
                     for (const PodPlacement& pod : ask->waits_for) {
                       row.awaited.emplace(pod.namespace_name, pod.name);

@@ -56,14 +56,14 @@ std::string starving_text(std::span<const PlanAsk* const> shown, const Parties& 
   std::map<Party, std::size_t> counts;
   for (const PlanAsk* const ask : asks) ++counts[parties.of(*ask)];
   std::vector<std::string> names;
-  std::size_t told = 0;
-  std::set<Party> told_parties;
+  std::size_t listed = 0;
+  std::set<Party> shown_parties;
   for (const PlanAsk* const ask : asks) {
     if (names.size() == starving_max) break;
     const Party party = parties.of(*ask);
-    const bool together = !party.is_pod() && counts[party] >= replicas_told_together;
-    if (together && !told_parties.insert(party).second) continue;
-    told += together ? counts[party] : 1;
+    const bool together = !party.is_pod() && counts[party] >= replicas_grouped_min;
+    if (together && !shown_parties.insert(party).second) continue;
+    listed += together ? counts[party] : 1;
     names.push_back(fmt::format(
         "{} ({})",
         together ? fmt::format("{} of {}", counted(counts[party], "pod"), party_text(party))
@@ -71,7 +71,7 @@ std::string starving_text(std::span<const PlanAsk* const> shown, const Parties& 
         pending_text(*ask->pending_seconds)));
   }
   std::string line = fmt::format("Not placed, longest waiting first: {}", fmt::join(names, ", "));
-  if (asks.size() > told) line += fmt::format(" and {} more", grouped(asks.size() - told));
+  if (asks.size() > listed) line += fmt::format(" and {} more", grouped(asks.size() - listed));
   return wrapped(printable(line + "."), 0, palette.text_width());
 }
 
@@ -95,7 +95,7 @@ std::string laws_text(const Plan& plan, const Palette& palette) {
                  palette.text_width());
 }
 
-/// Who has no place in the plan because of a bug of ours (law 14).
+/// Asks that were left out of the plan because of a bug of Makeway (law 14).
 std::string left_out_text(const Plan& plan, const Palette& palette) {
   std::string text;
   for (const PlanLeftOut& left : plan.left_out) {
@@ -224,9 +224,9 @@ std::string closing_lines(const Plan& plan, const PlanTextOptions& options) {
 }
 
 std::string nothing_pending_text(const Plan& plan, const PlanTextOptions& options) {
-  const bool nobody = plan.left_out.empty() && plan.withheld.empty();
+  const bool no_asks = plan.left_out.empty() && plan.withheld.empty();
   const std::string groups = resource_groups_text(plan, options.palette);
-  return queues_text(plan, options) + (nobody ? "Nothing is pending.\n" : "") + groups +
+  return queues_text(plan, options) + (no_asks ? "Nothing is pending.\n" : "") + groups +
          (groups.empty() ? "" : "\n") + left_out_text(plan, options.palette) +
          closing_lines(plan, options);
 }

@@ -1,7 +1,7 @@
-// A plan for people: who gets a place, who must leave for it, and why.
+// A plan for people: which asks get a place, which pods must leave for it, and why.
 //
-// A plan with a few asks is told ask by ask, and ends with the totals. A large one begins with a
-// summary (plan_summary.hpp) that fits on one screen. Equal replicas are told together.
+// A plan with a few asks is shown ask by ask, and ends with the totals. A large one begins with a
+// summary (plan_summary.hpp) that fits on one screen. Equal replicas are shown together.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace makeway::cli {
 
-/// The bound of all searches of a plan together; told of the plan, not of each ask.
+/// The bound of all searches of a plan together; shown for the plan, not for each ask.
 inline constexpr std::string_view plan_bound = "engine.planStepsMax";
 
 /// Law 13: how the reason of a pod begins that is not placed because of its own mistakes.
@@ -26,11 +26,11 @@ inline bool is_quarantined(const PlanAsk& ask) {
 
 struct PlanTextOptions {
   bool explain = false;
-  bool time_is_known = true;  ///< False: nobody said what time it is, and no object did.
+  bool time_is_known = true;  ///< False: neither --now nor an object gives the time.
   Palette palette{false};
   bool summary_only = false;
   PlanFilter filter;
-  /// Of the plan: for owners and queues. Null: nobody asks for them, and there is no filter.
+  /// Of the plan: for owners and queues. Null: they are not shown, and there is no filter.
   const Cluster* cluster = nullptr;
   const ReplicaSetOwners* replica_sets = nullptr;  ///< Null: nothing is known of them.
   const Configuration* configuration = nullptr;
@@ -48,7 +48,7 @@ std::string cost_text(const PlanCost& cost);
 std::uint64_t victim_count(const PlanAsk& ask);
 /// How many pods are force-deleted for the ask.
 std::uint64_t force_deleted(const PlanAsk& ask);
-/// Whether anything is done to anybody for the ask.
+/// Whether the ask has victims of any kind.
 bool needs_victims(const PlanAsk& ask);
 
 /// Each with its heading and all that is to be said about it; plan_asks.cpp.
@@ -63,9 +63,9 @@ std::string reservation_text(const PlanAsk& ask, Time now, const PlanTextOptions
 
 /// Everything below the heading of an ask for replicas; plan_replica.cpp.
 std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options);
-/// Who leaves for a session, and what becomes of each; plan_session.cpp.
+/// The victims of a session, and what becomes of each; plan_session.cpp.
 std::string session_victims_table(const PlanAsk& ask, const Palette& palette);
-/// Each resource group with its sessions: who is pending, runs, goes and comes back.
+/// Each resource group with its pending, running, leaving and returning sessions.
 std::string resource_groups_text(const Plan& plan, const Palette& palette);
 
 /// What becomes of each deployment and plane, all asks together; empty: nothing is scaled.

@@ -115,7 +115,7 @@ TEST(PlanText, NamesWaivedLaws) {
       << plan_text(plan, {});
 }
 
-TEST(PlanText, SaysWhoDidNotAsk) {
+TEST(PlanText, NamesPodsThatAreNoAsks) {
   Plan plan = plan_of({ask("a", Outcome::fits)});
   plan.others_pending = 1;
   EXPECT_TRUE(plan_text(plan, {}).contains("1 other pending pod was not considered.\n"));
@@ -211,7 +211,7 @@ TEST(PlanText, ExplainsWhyThereIsNoPlace) {
             "Plan: 1 ask: 1 is infeasible.\n");
 }
 
-TEST(PlanText, NamesThePlaneOfWhoIsNotAtHome) {
+TEST(PlanText, NamesThePlaneOfPodsOnOtherPlanes) {
   PlanAsk nowhere = ask("urgent", Outcome::infeasible);
   PlanRefusal refusal{.reason = RefusalReason::resource, .detail = "cpu", .nodes = 2};
   for (const char* const plane : {"", "east"}) {

@@ -96,7 +96,7 @@ JsonValue list_value(const std::vector<std::string>& texts) {
   return {.data = std::move(array)};
 }
 
-/// Peers do not tell waiting and not having found anything from having no place.
+/// Peers do not distinguish waiting, and not having found anything, from having no place.
 bool agrees(std::string_view expected, Outcome outcome) {
   const bool no_place = outcome == Outcome::waits || outcome == Outcome::not_found;
   return expected == choice_name(outcome) ||

@@ -8,9 +8,9 @@
 //   budgetViolations  of the score, else counted over the victims
 // With `placements`, the outcome comes from a plan that chooses freely, victims and
 // budgetViolations from one with these placements given. `candidates`, `placements` and
-// `groupDisruptions` are known and not compared. A key or an outcome that nobody knows is an error
-// of its case: a slip of the pen must not look like agreement. Nor must a batch of which nothing
-// was compared: it fails.
+// `groupDisruptions` are known and not compared. An unknown key or outcome is an error of its case:
+// a typing error must not look like agreement. A batch in which nothing was compared fails for the
+// same reason.
 #pragma once
 
 #include <cstdint>

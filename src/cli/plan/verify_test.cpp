@@ -107,7 +107,7 @@ TEST(Verify, RefusesWhatIsNoExpectation) {
   }
 }
 
-TEST(Verify, RefusesWhatNobodyCompares) {
+TEST(Verify, RefusesUnknownFields) {
   const auto problem = [](std::string_view json) {
     Problems problems;
     read_expectation(*parse_json_value(json), problems);

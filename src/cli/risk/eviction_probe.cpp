@@ -171,7 +171,7 @@ std::string EvictionProbe::why_it_stays() {
   return {};
 }
 
-/// Law 6: room that comes too late is only waited for when nobody can be made to leave instead.
+/// Law 6: an ask waits for room that comes too late only if no pod can be evicted instead.
 bool EvictionProbe::finds_place(const PlanAsk& answer) const {
   if (answer.placements.empty()) return false;
   const Duration wait_max = configuration_.configuration.engine.leave_wait_max;

@@ -1,20 +1,19 @@
-// EvictionProbe: which asks would make one running pod leave? It puts a made-up ask on the pod's
-// node and reads the victims off the plan, again and again.
+// EvictionProbe: which asks would evict one running pod? It repeatedly puts a made-up ask on the
+// pod's node and reads the victims from the plan.
 //
 // The ask names one resource besides `pods`: of those that the pod holds, the one of which it has
 // the largest part of its node. It tolerates every taint, is in the pod's queue and has waited for
 // as long as `engine.preemptionDelay` wants.
 //
-//  1. The most that an ask of priority P gets there is found by halving. Such an ask takes
-//     everybody who may leave for P and holds the resource, so it tells whether the pod is among
-//     them.
-//  2. The lowest P is one above the pod's own preemption priority; where that is not enough, it is
+//  1. The most that an ask of priority P gets there is found by bisection. Such an ask evicts every
+//     pod that may leave for P and holds the resource, so it shows whether the pod is among them.
+//  2. The lowest P is one above the pod's own preemption priority; if that is not enough, it is
 //     one above the priority of some other pod or group there.
-//  3. Whom an ask evicts changes only where one more set of pods is too small for it. So the
+//  3. The victims of an ask change only where one more set of pods is too small for it. So the
 //     smallest ask lies just above what is free with some of the pods gone; all these sums are
-//     tried, the smallest first. Where there are too many of them, the sums of those who come
-//     before the pod in the line are tried, and then halves: victims need not grow with the ask, so
-//     that is only the smallest that was found.
+//     tried, the smallest first. If there are too many of them, the sums of the pods before this
+//     one in the eviction order are tried, and then bisection: victims need not grow with the ask,
+//     so that is only the smallest that was found.
 //  4. Queues take from each other whatever the priorities, and not on one node. So an ask for as
 //     much as the whole node has, and one for as much as the pod holds, is tried in each of the
 //     other queues, as far as there are not too many.
@@ -64,9 +63,9 @@ class EvictionProbe {
 
   /// The node has as many pods as it may.
   bool has_no_place() const { return has_no_place_; }
-  /// What an ask gets there, at once or soon, without anybody leaving for it.
+  /// What an ask gets there, now or soon, without evictions.
   std::int64_t free();
-  /// Of the lowest priority that evicts the pod; none: nobody does.
+  /// The ask of the lowest priority that evicts the pod; none: no ask does.
   std::optional<EvictingAsk> lowest_priority();
   /// The smallest of that priority.
   EvictingAsk smallest(const EvictingAsk& known);

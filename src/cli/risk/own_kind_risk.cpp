@@ -19,11 +19,11 @@ namespace {
 constexpr std::string_view not_answered_of_sessions =
     "Not answered for sessions: the smallest ask that would take it, and what would protect it. A "
     "session asks for room on all nodes of its group at once. Put such a session into a file, and "
-    "`makeway plan` tells.";
+    "`makeway plan` shows it.";
 constexpr std::string_view not_answered_of_replicas =
     "Not answered for replicas: the smallest ask that would take one, and what would protect it. "
     "Replicas are taken plane by plane, by class before priority. Put such a ReplicaSchedule into "
-    "a file, and `makeway plan` tells.";
+    "a file, and `makeway plan` shows it.";
 
 /// Calls `visit(victim)` for those that lose something by it.
 template <class Visit>
@@ -239,7 +239,7 @@ Problem no_own_kind(const WrittenAsk& written, const Cluster& cluster, Time now)
   const SessionStanding standing = standing_of(found->second, now);
   problem.message = standing_text(found->second, standing);
   if (standing == SessionStanding::pending) {
-    problem.remedy = "`makeway plan --ask` tells whether it finds room";
+    problem.remedy = "`makeway plan --ask` shows whether it finds room";
   }
   return problem;
 }

@@ -28,15 +28,15 @@ struct OwnKindRisk {
   std::vector<OwnKindTaker> takers;            ///< In the order of the plan.
   const PlanVictim* victim = nullptr;          ///< Of a session, or a pod that a pod takes.
   const PlanReplicaVictim* replica = nullptr;  ///< Of a pod that replicas take.
-  std::string standing;                        ///< What it is, or who may take it; a sentence.
-  std::string not_answered;                    ///< A sentence.
-  bool is_one = true;                          ///< Not a schedule, which has many pods.
+  std::string standing;      ///< Its state, or which asks may evict it; a sentence.
+  std::string not_answered;  ///< A sentence.
+  bool is_one = true;        ///< Not a schedule, which has many pods.
   bool time_is_known = true;
 
   std::vector<std::string> evicted() const;  ///< For all of them; sorted.
 };
 
-/// `today` with explanations: it tells of all sessions then. None: there is no such object, or it
+/// `today` must have explanations: then it lists all sessions. None: there is no such object, or it
 /// does not run.
 std::optional<OwnKindRisk> own_kind_risk(const WrittenAsk& written, const Cluster& cluster,
                                          const Plan& today);

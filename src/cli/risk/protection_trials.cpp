@@ -44,7 +44,7 @@ class Trials {
   void set_minimum_runtime();
   /// With another pod in its place, which is put back afterwards.
   void with_pod(std::string change, const Pod& pod);
-  void tell(std::string change, const ConfigurationDocument& configuration);
+  void report(std::string change, const ConfigurationDocument& configuration);
   ProtectionTrial in_todays_plan(const ConfigurationDocument& configuration);
   ProtectionTrial for_smallest(const ConfigurationDocument& configuration);
   std::string stops_with(const PlanAsk& ask) const {
@@ -60,7 +60,7 @@ class Trials {
   std::vector<ProtectionTrial> trials_;
 };
 
-/// Who leaves now and did not before: "; shop/other leaves instead".
+/// Victims that were none before: "; shop/other leaves instead".
 std::string instead_text(const std::vector<PlanVictim>& before,
                          const std::vector<PlanVictim>& after) {
   std::vector<std::string> others;
@@ -120,7 +120,7 @@ ProtectionTrial Trials::for_smallest(const ConfigurationDocument& configuration)
   return trial;
 }
 
-void Trials::tell(std::string change, const ConfigurationDocument& configuration) {
+void Trials::report(std::string change, const ConfigurationDocument& configuration) {
   ProtectionTrial trial =
       settings_.taker != nullptr ? in_todays_plan(configuration) : for_smallest(configuration);
   trial.change = std::move(change);
@@ -130,14 +130,14 @@ void Trials::tell(std::string change, const ConfigurationDocument& configuration
 void Trials::with_pod(std::string change, const Pod& pod) {
   const Pod before = settings_.cluster.pod(settings_.pod);
   settings_.cluster.apply(pod);
-  tell(std::move(change), settings_.configuration);
+  report(std::move(change), settings_.configuration);
   settings_.cluster.apply(before);
 }
 
 void Trials::opt_out() {
   Pod pod = settings_.cluster.pod(settings_.pod);
   if (pod.opted_out) return;
-  // SPEC section 10: nobody is told to write what does not count.
+  // SPEC section 10: do not recommend a mark that does not count.
   const TrustSettings& trust = settings_.configuration.configuration.trust;
   const bool counts =
       trust.protection == TrustedOnly::everyone ||
@@ -178,12 +178,12 @@ void Trials::add_budget() {
                                            .disruptions_allowed = 0,
                                            .disrupted_pods = {}});
   const BudgetMode mode = settings_.configuration.configuration.budgets.mode;
-  tell(fmt::format("a budget that allows no eviction (budgets.mode={})", choice_name(mode)),
-       settings_.configuration);
+  report(fmt::format("a budget that allows no eviction (budgets.mode={})", choice_name(mode)),
+         settings_.configuration);
   if (mode != BudgetMode::strict) {
     ConfigurationDocument strict = settings_.configuration;
     strict.configuration.budgets.mode = BudgetMode::strict;
-    tell("the same budget with budgets.mode=strict", strict);
+    report("the same budget with budgets.mode=strict", strict);
   }
   settings_.cluster.apply(Removal{.kind = ObjectKind::disruption_budget,
                                   .namespace_name = pod.namespace_name,
@@ -199,7 +199,7 @@ void Trials::set_minimum_runtime() {
   ConfigurationDocument longer = settings_.configuration;
   longer.configuration.protection.minimum_runtime =
       Duration{(age / ms_per_minute + 1) * ms_per_minute};
-  tell(
+  report(
       fmt::format("protection.minimumRuntime={} (it has run for {})",
                   to_text(longer.configuration.protection.minimum_runtime), to_text(Duration{age})),
       longer);

@@ -31,7 +31,7 @@ struct TrialSettings {
   const EvictingAsk* smallest = nullptr;  ///< Counts where there is no taker; null: none evicts.
 };
 
-/// None of them is tried where nobody evicts the pod.
+/// None of them is tried if no ask evicts the pod.
 std::vector<ProtectionTrial> try_protections(const TrialSettings& settings, EvictionProbe& probe,
                                              PlanQuestions& questions);
 

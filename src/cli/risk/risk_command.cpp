@@ -146,7 +146,7 @@ Problem nothing_runs(const WrittenObject& target, const Loaded& loaded) {
   const std::vector<PodIndex> named = pods_named(target, cluster);
   if (!named.empty() && !cluster.pods().node[named.front()].exists()) {
     problem.message = "the pod is pending";
-    problem.remedy = "`makeway plan --ask` tells whether it finds room";
+    problem.remedy = "`makeway plan --ask` shows whether it finds room";
     return problem;
   }
   if (!named.empty() && cluster.pods().deletion[named.front()] != no_time) {
@@ -229,8 +229,8 @@ Taker taker_of(const Plan& plan, const Cluster& cluster, PodIndex pod) {
 }
 
 /// Of several pods the one that today's plan evicts, else one that it stops, else the one that
-/// yields to the lowest priority, else the first in the line of its node. Who is protected comes
-/// last.
+/// yields to the lowest priority, else the first in the eviction order of its node. Protected pods
+/// come last.
 PodIndex most_endangered(const std::vector<PodIndex>& running, const Plan& today,
                          const Cluster& cluster) {
   return *std::ranges::min_element(running, {}, [&](PodIndex pod) {
@@ -245,7 +245,7 @@ PodIndex most_endangered(const std::vector<PodIndex>& running, const Plan& today
 }
 
 /// What the flags say, checked.
-struct RiskWish {
+struct RiskOptions {
   WrittenObject target;
   ClusterInput input;
   std::optional<Time> now;
@@ -256,16 +256,17 @@ bool is_own_kind(const WrittenAsk& written) {
   return written.kind == AskKind::session || written.kind == AskKind::replica_schedule;
 }
 
-/// Fills in the wish; returns what is wrong.
-std::string read_wish(const Arguments& arguments, const Terminal& terminal, RiskWish& wish) {
+/// Fills in the options; returns what is wrong.
+std::string read_options(const Arguments& arguments, const Terminal& terminal,
+                         RiskOptions& options) {
   const std::string& operand = arguments.operands().front();
   Result<WrittenObject> target = parse_object(operand);
   if (!target) return fmt::format("'{}': {}", shorten(operand), target.error().message);
-  wish.target = std::move(*target);
+  options.target = std::move(*target);
   auto input = input_of(arguments, terminal, LiveByDefault::yes);
   if (!input) return input.error().message;
-  wish.input = std::move(*input);
-  if (wish.input.empty()) {
+  options.input = std::move(*input);
+  if (options.input.empty()) {
     return "there is no cluster; name files with -f, or a live one with --kubeconfig";
   }
   if (arguments.has("now")) {
@@ -273,13 +274,13 @@ std::string read_wish(const Arguments& arguments, const Terminal& terminal, Risk
     if (!now) {
       return fmt::format("--now '{}': {}", shorten(arguments.text("now")), now.error().message);
     }
-    wish.now = *now;
+    options.now = *now;
   }
-  wish.choice = {.preset = arguments.text("preset"),
-                 .file = arguments.given("config"),
-                 .overrides = arguments.all("set"),
-                 .live_trust = trusts_live(arguments, wish.input)};
-  return standard_input_twice(wish.choice, wish.input.sources);
+  options.choice = {.preset = arguments.text("preset"),
+                    .file = arguments.given("config"),
+                    .overrides = arguments.all("set"),
+                    .live_trust = trusts_live(arguments, options.input)};
+  return standard_input_twice(options.choice, options.input.sources);
 }
 
 ExitStatus failure(const PlanQuestions& questions, Terminal& terminal) {
@@ -327,20 +328,22 @@ ExitStatus print_own_kind(const OwnKindRisk& risk, const Arguments& arguments,
 }
 
 /// Of a session or a ReplicaSchedule.
-ExitStatus tell_own_kind(const Arguments& arguments, const RiskWish& wish, const Loaded& loaded,
-                         const ConfigurationDocument& configuration, Terminal& terminal) {
+ExitStatus print_own_kind(const Arguments& arguments, const RiskOptions& options,
+                          const Loaded& loaded, const ConfigurationDocument& configuration,
+                          Terminal& terminal) {
   const PlanTools tools = real_tools();
   const Cluster& cluster = loaded.cluster;
-  PlanQuestions questions(wish.now ? *wish.now : newest_time(cluster), loaded.workloads, tools);
+  PlanQuestions questions(options.now ? *options.now : newest_time(cluster), loaded.workloads,
+                          tools);
   const std::optional<Plan> today = questions.today(cluster, configuration, true);
   if (!today) return failure(questions, terminal);
-  std::optional<OwnKindRisk> risk = own_kind_risk(wish.target.written, cluster, *today);
+  std::optional<OwnKindRisk> risk = own_kind_risk(options.target.written, cluster, *today);
   if (!risk) {
-    terminal.error.write(problem_lines({no_own_kind(wish.target.written, cluster, today->now)},
+    terminal.error.write(problem_lines({no_own_kind(options.target.written, cluster, today->now)},
                                        palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  risk->time_is_known = wish.now || newest_time(cluster) != Time{0};
+  risk->time_is_known = options.now || newest_time(cluster) != Time{0};
   return print_own_kind(*risk, arguments, questions, terminal);
 }
 
@@ -362,25 +365,26 @@ void probe_pod(RiskReport& report, Cluster& cluster, const ConfigurationDocument
   report.trials = trials_for(report, cluster, configuration, probe, questions);
 }
 
-ExitStatus tell_risk(const Arguments& arguments, const RiskWish& wish, Loaded& loaded,
-                     const ConfigurationDocument& configuration, Terminal& terminal) {
+ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Loaded& loaded,
+                      const ConfigurationDocument& configuration, Terminal& terminal) {
   Cluster& cluster = loaded.cluster;
-  const std::vector<PodIndex> running = running_pods(wish.target, loaded);
+  const std::vector<PodIndex> running = running_pods(options.target, loaded);
   if (running.empty()) {
     terminal.error.write(
-        problem_lines({nothing_runs(wish.target, loaded)}, palette_for_error(terminal)));
+        problem_lines({nothing_runs(options.target, loaded)}, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  if (const auto several = several_are_called_so(wish.target, running, cluster)) {
+  if (const auto several = several_are_called_so(options.target, running, cluster)) {
     terminal.error.write(problem_lines({*several}, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
   const PlanTools tools = real_tools();
-  PlanQuestions questions(wish.now ? *wish.now : newest_time(cluster), loaded.workloads, tools);
+  PlanQuestions questions(options.now ? *options.now : newest_time(cluster), loaded.workloads,
+                          tools);
   const std::optional<Plan> today = questions.today(cluster, configuration);
   if (!today) return failure(questions, terminal);
   const PodIndex pod = most_endangered(running, *today, cluster);
-  const bool time_is_known = wish.now || newest_time(cluster) != Time{0};
+  const bool time_is_known = options.now || newest_time(cluster) != Time{0};
   if (is_placed_elsewhere(cluster, configuration.configuration, pod)) {
     OwnKindRisk risk = replica_pod_risk(cluster, configuration.configuration, pod, *today);
     risk.time_is_known = time_is_known;
@@ -407,8 +411,8 @@ ExitStatus tell_risk(const Arguments& arguments, const RiskWish& wish, Loaded& l
   if (running.size() > 1) {
     report.chosen_from =
         fmt::format("{}/{} has {} that run; this one is in the most danger:",
-                    shorten(wish.target.written.namespace_name), shorten(wish.target.written.name),
-                    counted(running.size(), "pod"));
+                    shorten(options.target.written.namespace_name),
+                    shorten(options.target.written.name), counted(running.size(), "pod"));
   }
   probe_pod(report, cluster, configuration, questions);
   terminal.error.write(questions.bug());
@@ -421,41 +425,42 @@ ExitStatus tell_risk(const Arguments& arguments, const RiskWish& wish, Loaded& l
 }  // namespace
 
 ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
-  RiskWish wish;
-  if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
+  RiskOptions options;
+  if (const std::string wrong = read_options(arguments, terminal, options); !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
-  ChosenConfiguration chosen = choose_configuration(wish.choice);
+  ChosenConfiguration chosen = choose_configuration(options.choice);
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
-  wish.input.now = wish.now;
-  show_planes_by(chosen.document->configuration, wish.input);
+  options.input.now = options.now;
+  show_planes_by(chosen.document->configuration, options.input);
   std::optional<Loaded> loaded = load_or_report(
-      wish.input, terminal,
+      options.input, terminal,
       {.limits = {.ratio_max = chosen.document->configuration.engine.unpacked_ratio_max},
        .asked = {},
        .keep_going = arguments.has("keep-going"),
-       .planes_of_dumps = !wish.choice.live_trust});
+       .planes_of_dumps = !options.choice.live_trust});
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
-  if (loaded->configuration && !wish.choice.is_named() && !wish.choice.live_trust) {
-    wish.choice.found = &*loaded->configuration;
-    chosen = choose_configuration(wish.choice);
+  if (loaded->configuration && !options.choice.is_named() && !options.choice.live_trust) {
+    options.choice.found = &*loaded->configuration;
+    chosen = choose_configuration(options.choice);
     if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   }
   const Configuration& configuration = chosen.document->configuration;
-  const TrustReport trust = honour_marks(*loaded, configuration, wish.now, wish.choice.live_trust);
+  const TrustReport trust =
+      honour_marks(*loaded, configuration, options.now, options.choice.live_trust);
   Problems not_honoured = trust.problems();
   loaded->origins.locate(not_honoured, loaded->cluster);
   terminal.error.write(problem_lines(not_honoured, palette_for_error(terminal)));
   if (arguments.has("keep-going")) keep_going_beyond_caps(*loaded, configuration);
   terminal.error.write(
       quarantine_lines(loaded->quarantine, loaded->cluster, palette_for_error(terminal)));
-  name_configuration(*chosen.document, wish.choice);
-  return is_own_kind(wish.target.written)
-             ? tell_own_kind(arguments, wish, *loaded, *chosen.document, terminal)
-             : tell_risk(arguments, wish, *loaded, *chosen.document, terminal);
+  name_configuration(*chosen.document, options.choice);
+  return is_own_kind(options.target.written)
+             ? print_own_kind(arguments, options, *loaded, *chosen.document, terminal)
+             : print_risk(arguments, options, *loaded, *chosen.document, terminal);
 }
 
 }  // namespace makeway::cli

@@ -1,4 +1,4 @@
-// `makeway risk`: who would evict a running pod, and what would protect it.
+// `makeway risk`: which asks would evict a running pod, and what would protect it.
 #pragma once
 
 #include "cli/command.hpp"

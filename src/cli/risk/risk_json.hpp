@@ -1,4 +1,4 @@
-// What `makeway risk` tells, as a document for machines.
+// The result of `makeway risk`, as a document for machines.
 #pragma once
 
 #include <string>

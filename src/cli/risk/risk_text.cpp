@@ -87,7 +87,7 @@ std::string line_text(const RiskReport& report, const Palette& palette) {
   return paragraph(text + ".", 0, palette);
 }
 
-/// Never rounded where it matters: whoever asks for just that much must get that answer.
+/// Never rounded: an ask for exactly this amount must get the reported answer.
 std::string exact_text(std::string_view resource, std::int64_t amount) {
   return counted_in_thousandths(resource) ? amount_text(resource, amount)
                                           : exact_amount(resource, amount);
@@ -135,8 +135,8 @@ std::string where_text(const RiskReport& report) {
   return fmt::format("{}on {}", queue, node_of(report));
 }
 
-/// That nobody can is said only where a plan says why.
-std::string nobody_text(const RiskReport& report) {
+/// "No ask can evict it" is only written if a plan says why.
+std::string no_eviction_text(const RiskReport& report) {
   if (report.taker != nullptr && report.stops_with.empty()) {
     return fmt::format("Of other asks {}, none that was tried evicts it.", where_text(report));
   }
@@ -194,7 +194,7 @@ std::string asks_text(const RiskReport& report, const Palette& palette) {
         "room that an ask would gain by evicting it.",
         0, palette);
   }
-  if (!report.smallest) return paragraph(nobody_text(report), 0, palette);
+  if (!report.smallest) return paragraph(no_eviction_text(report), 0, palette);
   const EvictingAsk& smallest = *report.smallest;
   std::vector<std::string> others = others_evicted(report);
   const std::string text =
@@ -236,14 +236,14 @@ std::string trials_text(const RiskReport& report, const Palette& palette) {
 }  // namespace
 
 RiskLine line_of(const Cluster& cluster, PodIndex pod) {
-  constexpr std::size_t told_max = 5;
+  constexpr std::size_t shown_max = 5;
   RiskLine line;
   const PodColumns& pods = cluster.pods();
   for (const PodIndex other : std::views::reverse(cluster.order().pods(pods.node[pod]))) {
     if (pods.flags[other].kernel || pods.deletion[other] != no_time) continue;
     ++line.count;
     if (other == pod) line.place = line.count;
-    if (line.place > 0 || line.before.size() == told_max) continue;
+    if (line.place > 0 || line.before.size() == shown_max) continue;
     line.before.push_back(fmt::format("{} ({})", key_of_pod(cluster, other),
                                       unit_of(cluster, other).preemption_priority));
   }

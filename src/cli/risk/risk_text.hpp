@@ -1,4 +1,4 @@
-// What `makeway risk` tells: whether today's plan evicts the pod, where it stands in line, which
+// The text of `makeway risk`: whether today's plan evicts the pod, its eviction order, which
 // asks would evict it, and what would protect it.
 #pragma once
 
@@ -46,7 +46,7 @@ struct RiskReport {
   bool time_is_known = true;
 };
 
-/// Whom the smallest ask evicts besides.
+/// The other victims of the smallest ask.
 std::vector<std::string> others_evicted(const RiskReport& report);
 
 std::string risk_text(const RiskReport& report, const Palette& palette);

@@ -21,8 +21,8 @@ struct StoppingUnit {
 /// Units that stop the pod when others of them are evicted; by name.
 std::vector<StoppingUnit> stopping_units(const Cluster& cluster, PodIndex pod);
 
-/// The unit with which the pod stops when the ask's victims leave; empty: it does not. Whoever is
-/// evicted does not stop.
+/// The unit with which the pod stops when the ask's victims leave; empty: it does not stop, or is
+/// evicted itself.
 std::string stops_with(const PlanAsk& ask, const Cluster& cluster, PodIndex pod);
 
 }  // namespace makeway::cli

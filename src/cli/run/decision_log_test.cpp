@@ -1,4 +1,4 @@
-// What a log is told of the loop.
+// What is logged of the loop.
 #include "cli/run/decision_log.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(DecisionLogTest, ACycleIsALineWithCounts) {
   const std::string counts =
       "time=2026-01-01T00:00:00Z level=info event=cycle plan=0123 asks=3 fits=1 waits=2 bind=1\n";
   EXPECT_TRUE(take().ends_with(counts));
-  decisions.cycle(cycle, cluster);  // Something is done, and nobody's answer is another one.
+  decisions.cycle(cycle, cluster);  // It has actions, and no answer has changed.
   EXPECT_EQ(take(), counts);
   made.plan->actions.clear();
   decisions.cycle(cycle, cluster);
@@ -123,7 +123,7 @@ TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {
   receipt.again_at = Time{9'000};
   show({}, {receipt}, Time{5'000});
   EXPECT_TRUE(take().contains("event=refused"));
-  receipt.again_at.reset();  // Nobody knows when: each is news.
+  receipt.again_at.reset();  // Without a time each is news.
   show({}, {receipt}, Time{5'001});
   EXPECT_TRUE(take().contains("event=refused"));
 }
@@ -185,7 +185,7 @@ TEST_F(DecisionLogTest, ARefusalNamesThePlane) {
   show({}, {receipt});
   EXPECT_TRUE(take().contains("object=\"Deployment a/web\" plane=east for="));
   show({}, {receipt});
-  EXPECT_EQ(take(), "") << "a brake is told once";
+  EXPECT_EQ(take(), "") << "a brake is logged once";
   receipt.plane = "west";
   show({}, {receipt});
   EXPECT_TRUE(take().contains("plane=west")) << "that is another Deployment";

@@ -2,10 +2,10 @@
 // section 4).
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
-//     run from beginning. One that cannot be reached does not, and nobody waits for it: it is asked
-//     until it answers, and counts as unreachable until then. All planes are asked at the same
-//     time, so that several of them cost no more than one.
-//  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
+//     run from starting. One that cannot be reached does not, and the run does not wait for it: it
+//     is asked until it answers, and counts as unreachable until then. All planes are asked at the
+//     same time, so that several of them cost no more than one.
+//  2. The loss of a plane is logged, and its return as well; the other planes continue.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@
 
 namespace makeway::cli {
 
-/// A plane that somebody has opened.
+/// A plane with an open connection.
 struct PlaneParts {
   std::string name;
   std::unique_ptr<kube::Connection> connection;
@@ -41,9 +41,9 @@ class PlaneRuns {
 
   /// Rule 1.
   bool may_begin(bool writes);
-  /// False: a connection could not be opened, and that was told.
+  /// False: a connection could not be opened, and that was logged.
   bool begin();
-  /// For a writer: connections that nobody else uses. Empty where there is none to be had.
+  /// For a writer: connections of its own. Empty if none can be opened.
   kube::PlaneConnections connections();
   void join(kube::LivePort& port);
   /// Rule 2, and which schedules nothing is decided about.
@@ -57,7 +57,7 @@ class PlaneRuns {
     std::unique_ptr<kube::Connection> connection;
     std::unique_ptr<kube::LiveFeed> feed;
     bool sees = false;
-    bool was_missed = false;  ///< That it is not seen was told.
+    bool was_missed = false;  ///< It was logged that it is not seen.
   };
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);

@@ -50,14 +50,14 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
-  // A shadow decides once, and would never come back to whoever has to wait first.
+  // A shadow decides each ask once, and would never retry one that has to wait first.
   if (!is_shadow) {
     chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
   }
   return std::move(chosen.document);
 }
 
-/// Null, with an error told: it cannot be had.
+/// Null: it cannot be opened, and the error was printed.
 std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal) {
   auto begun = Journal::open(std::move(options));
   if (!begun) {
@@ -70,7 +70,7 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
   return *std::move(begun);
 }
 
-/// Fewer than wished: one could not be opened, and that was told.
+/// Fewer than requested: one could not be opened, and that was printed.
 std::vector<PlaneParts> open_planes(const RunWish& wish, const kube::KubeTarget& home,
                                     Terminal& terminal) {
   std::vector<PlaneParts> planes;
@@ -96,7 +96,7 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Result<bool> embedded = wants_embedded(arguments, terminal.kube);
   if (!embedded) return usage_error(embedded.error().message, terminal);
   if (*embedded) {
-    if (const std::string told = told_without_cluster(arguments); !told.empty()) {
+    if (const std::string told = embedded_notice(arguments); !told.empty()) {
       terminal.error.write(fmt::format("warning: {}\n", told));
     }
     return run_embedded(arguments, terminal);

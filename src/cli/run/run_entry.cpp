@@ -8,32 +8,31 @@ namespace {
 
 constexpr std::string_view run_description =
     "Schedules the pods of a live cluster whose schedulerName is makeway, or that of a profile in "
-    "the configuration: binds them, and makes "
-    "less important ones leave where that is needed. It takes a Lease, so that of several "
-    "processes one leads and the others stand by; it reads everything anew from the cluster when "
-    "it starts, and remembers nothing elsewhere. The log goes to standard error, a line an event. "
-    "SIGTERM and Ctrl-C end it in order: what is being written is finished, and the Lease is given "
-    "back. `makeway.dev/pause: evictions` (or `all`) on the Lease stops it from writing.\n\n"
+    "the configuration: binds them, and evicts less important ones if that is needed. It takes a "
+    "Lease, so that of several processes one leads and the others stand by; it reads everything "
+    "from the cluster when it starts, and keeps no state elsewhere. The log goes to standard "
+    "error, one line per event. SIGTERM and Ctrl-C end it in order: writes in flight are "
+    "finished, and the Lease is released. `makeway.dev/pause: evictions` (or `all`) on the Lease "
+    "stops it from writing.\n\n"
     "--dry-run decides and writes nothing, not even the Lease; the decisions go to standard "
     "output.\n\n"
     "With --shadow NAME it is no scheduler: it decides about every pod and group of another "
-    "scheduler when it first sees it, changes nothing, and tells what that scheduler did and what "
-    "Makeway would have done: a line a compared ask, then the totals, when the time of --for is "
-    "over, when as many as --count says were compared, or at Ctrl-C.\n\n"
-    "With --embedded there is no Kubernetes: the same loop schedules a cluster that exists only in "
-    "this process, with a generated load, its clock so many times as fast as --speed says. On a "
-    "terminal it shows nodes, asks and preemptions until q is pressed; elsewhere it writes plain "
-    "lines and ends by itself, after 20 s or --for. --journal and --listen work as for a live "
+    "scheduler when it first sees it, changes nothing, and reports what that scheduler did and "
+    "what Makeway would have done: one line per compared ask, then the totals, when the time of "
+    "--for is over, when as many as --count says were compared, or at Ctrl-C.\n\n"
+    "With --embedded there is no Kubernetes: the same loop schedules a cluster that exists only "
+    "in this process, with a generated load, its clock so many times as fast as --speed says. On "
+    "a terminal it shows nodes, asks and preemptions until q is pressed; elsewhere it writes "
+    "plain lines and ends after 20 s or --for. --journal and --listen work as for a live "
     "cluster.\n\n"
     "The cluster is the one of --kubeconfig, else of KUBECONFIG, else of ~/.kube/config, else the "
-    "one in whose pod this runs; where none of them is there, it is the embedded one, and a "
-    "warning says so. The first line says what is served. deploy/rbac.yaml has the rights that it "
-    "needs, "
-    "deploy/makeway.yaml "
-    "a Deployment. Queues, sessions and replicas are served where their kinds are defined.\n\n"
+    "one in whose pod this runs; if none of them exists, it is the embedded one, and a warning "
+    "says so. The first line says what is served. deploy/rbac.yaml has the permissions that it "
+    "needs, deploy/makeway.yaml a Deployment. Queues, sessions and replicas are served where "
+    "their kinds are defined.\n\n"
     "With --plane it also scales Deployments over several clusters, as the ReplicaSchedules of "
     "its own cluster say (docs/policies/replica.md). A plane that cannot be reached keeps what it "
-    "has and is asked for nothing, and the others go on.";
+    "has and is asked for nothing, and the others continue.";
 
 std::vector<Flag> run_flags() {
   return {kubeconfig_flag(),
@@ -52,10 +51,10 @@ std::vector<Flag> run_flags() {
            .help = "Scale the Deployments of this cluster as the plane NAME, for the "
                    "ReplicaSchedules of the cluster of --kubeconfig; may be given several times.",
            .repeats = true},
-          {.name = "dry-run", .value = {}, .help = "Decide, record and tell, and write nothing."},
+          {.name = "dry-run", .value = {}, .help = "Decide, record and report, and write nothing."},
           {.name = "lease",
            .value = "NAMESPACE/NAME",
-           .help = "The Lease that says who leads; else kube-system/makeway."},
+           .help = "The Lease for leader election; else kube-system/makeway."},
           {.name = "listen",
            .value = "ADDRESS:PORT",
            .help = "Serve the dashboard, /healthz, /readyz and /metrics there; :PORT is this "
@@ -82,7 +81,7 @@ std::vector<Flag> run_flags() {
           {.name = "seed", .value = "NUMBER", .help = "Of its load; else 1. Means --embedded."},
           {.name = "speed",
            .value = "NUMBER",
-           .help = "How many times as fast as ours its clock is; else 60. Means --embedded."},
+           .help = "Clock speed, in multiples of real time; else 60. Means --embedded."},
           {.name = "shadow",
            .value = "NAME",
            .help = "Decide beside the scheduler of this name, such as default-scheduler, and "

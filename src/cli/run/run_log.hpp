@@ -4,7 +4,7 @@
 //   node=n1
 //   {"time":"2026-11-17T14:00:00Z","level":"info","event":"bind","plan":"0123456789abcdef",...}
 //
-// Texts that others wrote are made harmless (base/printable.hpp). One thread writes.
+// Untrusted text is escaped (base/printable.hpp). One thread writes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace makeway::cli {
 
 enum class LogLevel : std::uint8_t { info, warning, error };
 
-/// JSON tells texts and numbers apart.
+/// JSON distinguishes texts and numbers.
 using LogValue = std::variant<std::string, std::int64_t>;
 using LogField = std::pair<std::string_view, LogValue>;
 

@@ -77,7 +77,7 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
   }
   wish.lease_namespace = std::move(lease.namespace_name);
   wish.lease_name = std::move(lease.name);
-  Result<ListenWish> listen = read_listen_wish(arguments);
+  Result<ListenOptions> listen = read_listen_options(arguments);
   if (!listen) return std::unexpected(listen.error());
   wish.listen = *std::move(listen);
   if (const auto text = arguments.given("for")) {

@@ -16,18 +16,18 @@
 namespace makeway::cli {
 
 struct RunWish {
-  std::string shadow;  ///< Beside whom it decides; empty: it is the scheduler itself.
+  std::string shadow;  ///< The scheduler that it compares with; empty: it is the scheduler itself.
   kube::TargetWish target;
   std::optional<Duration> ends_after;
   bool json = false;
   // Of a shadow.
   std::optional<std::int64_t> count;
   // Of the scheduler.
-  std::vector<std::string> schedulers;  ///< Whose pods are ours, by schedulerName.
+  std::vector<std::string> schedulers;  ///< schedulerNames of our pods.
   std::string lease_namespace;
   std::string lease_name;
   bool dry_run = false;
-  ListenWish listen;
+  ListenOptions listen;
   std::string journal;            ///< Where it is written; empty: nowhere.
   std::vector<LivePlane> planes;  ///< Where Deployments are scaled.
 };

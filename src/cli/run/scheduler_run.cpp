@@ -26,7 +26,7 @@ namespace {
 
 constexpr Duration step_max{200};       ///< So soon a signal is heard.
 constexpr Duration finish_max{5'000};   ///< So long what is being written may take at the end.
-constexpr Duration blind_max{300'000};  ///< So long the cluster may be out of sight.
+constexpr Duration blind_max{300'000};  ///< The run ends if a kind cannot be watched for this long.
 
 std::string joined_names(const std::vector<std::string>& names) {
   std::string text;
@@ -225,7 +225,7 @@ class SchedulerRun {
     if (!trouble.empty()) log_.tell(LogLevel::warning, "lease-trouble", {{"reason", trouble}});
   }
 
-  /// While somebody else leads: whether we could. What is seen is thrown away.
+  /// While another process leads: whether we could. What is read is discarded.
   bool stand_by() {
     const std::string holder = keeper_->holder();
     if (holder.empty() || holder == identity_) return true;
@@ -243,7 +243,7 @@ class SchedulerRun {
 
   // ---- The run itself ----
 
-  /// Asks anew what is served: that may have changed while we stood by, and the answer tells the
+  /// Runs discovery again: the kinds may have changed while we stood by, and the answer has the
   /// server's time, without which the first decision would be made by the clock of this machine.
   std::unique_ptr<kube::LiveFeed> make_feed() {
     auto connection = connect();
@@ -305,7 +305,7 @@ class SchedulerRun {
   ExitStatus schedule() {
     while (!is_over()) {
       loop_->step();
-      loop_->forget_refused();  // The log has told them.
+      loop_->forget_refused();  // They are in the log.
       if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
       tell_sight();
@@ -330,17 +330,18 @@ class SchedulerRun {
     return true;
   }
 
-  /// Who does not see the cluster must not keep others from leading; also, what is served may have
-  /// changed since it was asked, and only a start asks anew.
+  /// A process that cannot watch the cluster must not keep others from leading; also, the served
+  /// kinds may have changed, and discovery runs only at a start.
   bool is_blind_for_long() {
     const Time now = kube::monotonic_now();
     if (sees_) seen_at_ = now;
     if (now - seen_at_ < blind_max) return false;
     tell_missing(*feed_, LogLevel::error);
-    log_.tell(LogLevel::error, "blind",
-              {{"reason", fmt::format("a kind was not seen for {}; whoever starts next asks anew "
-                                      "what is served",
-                                      to_text(blind_max))}});
+    log_.tell(
+        LogLevel::error, "blind",
+        {{"reason", fmt::format("a kind could not be watched for {}; the next start asks again "
+                                "what is served",
+                                to_text(blind_max))}});
     return true;
   }
 
@@ -364,7 +365,7 @@ class SchedulerRun {
     if (!sees) {
       tell_missing(*feed_, LogLevel::warning);  // It is tried again.
       log_.tell(LogLevel::warning, "sight-lost",
-                {{"reason", "a kind is not seen; nothing is decided until it is"}});
+                {{"reason", "a kind cannot be watched; nothing is decided until it can"}});
       return;
     }
     has_seen_ = true;

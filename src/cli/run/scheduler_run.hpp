@@ -4,9 +4,9 @@
 //     does not begin.
 //  2. It seeks the Lease, and lists only when it has it: a new leader sees everything that the
 //     last one wrote. While another one leads it stands by, watching, and writes nothing.
-//  3. It schedules until it is told to end. Then it decides nothing more, lets what is being
-//     written come to its end, and gives the Lease back.
-//  4. A lost Lease ends it at once, with a status of its own: whoever starts it again starts anew.
+//  3. It schedules until a signal ends it. Then it decides nothing more, finishes the writes in
+//     flight, and releases the Lease.
+//  4. A lost Lease ends it at once, with a status of its own: a restart begins from scratch.
 //  5. With --dry-run it takes no Lease and writes nothing; decisions go to standard output.
 //  6. Planes are watched from when it leads (plane_runs.hpp); without the cluster of the Lease
 //     nothing is decided, without a plane only nothing there.
@@ -25,7 +25,7 @@
 
 namespace makeway::cli {
 
-/// Everything that a run needs and somebody else has opened.
+/// Everything that a run needs, opened by the caller.
 struct SchedulerParts {
   const RunWish& wish;
   const ConfigurationDocument& document;

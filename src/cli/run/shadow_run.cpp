@@ -108,16 +108,17 @@ class ShadowRun {
     shows_progress_ = false;
   }
 
-  /// When the first lists are there, and whenever sight is lost or comes back.
+  /// After the first lists, and whenever watching fails or recovers.
   void tell_sight() {
     if (shadow_.is_blind() == was_blind_) return;
     was_blind_ = shadow_.is_blind();
     erase_progress();
     if (was_blind_) {
       tell_missing();
-      terminal_.error.write("makeway: sight is lost; nothing is decided until it is back\n");
+      terminal_.error.write(
+          "makeway: the cluster cannot be watched; nothing is decided until it can\n");
     } else if (has_seen_) {
-      terminal_.error.write("makeway: sight is back\n");
+      terminal_.error.write("makeway: the cluster is watched again\n");
     } else {
       has_seen_ = true;
       terminal_.error.write(
@@ -158,7 +159,7 @@ class ShadowRun {
   Terminal& terminal_;
   Palette palette_;
   PlanTools tools_;
-  LiveView view_;  ///< Nobody's pods are kept from being victims: SPEC section 1.
+  LiveView view_;  ///< Pods of all schedulers may be victims: SPEC section 1.
   kube::LivePort port_;
   ShadowLoop shadow_;
   ShadowTotals totals_;

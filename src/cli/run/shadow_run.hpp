@@ -1,4 +1,4 @@
-// `makeway run --shadow`: decides beside another scheduler and tells what differs.
+// `makeway run --shadow`: decides beside another scheduler and reports what differs.
 #pragma once
 
 #include "cli/palette.hpp"
@@ -10,7 +10,7 @@
 
 namespace makeway::cli {
 
-/// Until its time is over or somebody ends it. The watcher may be null.
+/// Until its time is over or a signal ends it. The watcher may be null.
 ExitStatus run_shadow(const RunWish& wish, const ConfigurationDocument& document,
                       kube::LiveFeed& feed, LoopWatcher* watcher, Terminal& terminal,
                       const Palette& palette);

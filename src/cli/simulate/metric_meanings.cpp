@@ -23,46 +23,46 @@ constexpr std::array meaning_rows = {
     MeaningRow{"waitMs", "Time from arrival to the first start, of runs that started."},
     MeaningRow{"stretchPermille",
                "Time from arrival to the end, divided by the run time: 1.0 "
-               "means that nobody was in the way. Of runs that ended."},
+               "means that it never waited or restarted. Of runs that ended."},
     MeaningRow{"goodputPpm",
                "Work that was saved or finished, as a share of what the nodes could "
                "have done from the start to the last end."},
     MeaningRow{"lostWork",
-               "Work that had to be done again because somebody had to leave, times "
-               "what it asked for."},
+               "Work that had to be done again because of preemptions, times "
+               "the request."},
     MeaningRow{"preemptions",
-               "Pods and sessions that were told to leave, and replicas that were "
+               "Pods and sessions that were evicted, and replicas that were "
                "scaled down."},
     MeaningRow{"sessionsPreempted", "Sessions among the preemptions."},
     MeaningRow{"replicasScaledDown", "Replicas among the preemptions."},
-    MeaningRow{"victimsPerAsk", "Preemptions divided by the asks that preempted somebody."},
+    MeaningRow{"victimsPerAsk", "Preemptions divided by the asks that preempted."},
     MeaningRow{"again", "Runs whose work was interrupted by preemption twice or more."},
     MeaningRow{"inversion",
                "What waiting pods ask for, times how long they wait although they "
                "would fit in place of pods of lower priority. Sampled."},
     MeaningRow{"fragmentation",
                "Share of the free room that lies on nodes where the first waiting "
-               "pod does not fit; mean over samples in which somebody waits."},
+               "pod does not fit; mean over samples in which pods wait."},
     MeaningRow{"shareError",
                "How far queues are from what they deserve: the sum of the "
                "differences divided by the sum of what they deserve; mean over "
                "cycles."},
-    MeaningRow{"restCycles", "The longest row of cycles in which somebody had to leave."},
+    MeaningRow{"restCycles", "The longest row of cycles with evictions."},
     MeaningRow{"cycles", "Cycles in which something was decided."},
     MeaningRow{"asksDecided",
-               "Decisions about somebody who is pending; who waits is decided "
-               "about again and again."},
+               "Decisions about pending asks; a waiting ask is decided "
+               "again and again."},
     MeaningRow{"plansRefused", "Plans that broke a law and were not carried out: bugs of Makeway."},
     MeaningRow{"actionsRefused",
                "Actions that the simulated nodes refused, and no fault explains "
                "it: must be 0."},
     MeaningRow{"evictedTwice",
-               "Pods that were told to leave although they are leaving: must be 0, "
+               "Pods that were evicted although they were leaving: must be 0, "
                "except under presets that allow it."},
     MeaningRow{"missedWakeups",
                "Asks that found a place although nothing woke them: a bug of "
                "Makeway that cost time."},
-    MeaningRow{"faults.", "What --faults let go wrong."},
+    MeaningRow{"faults.", "Faults injected by --faults."},
 };
 
 std::string_view part_text(std::string_view field) {

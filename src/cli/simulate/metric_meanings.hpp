@@ -1,5 +1,5 @@
-// What each metric of a simulation means, in one sentence and with its unit: for whoever points at
-// a number in a report. docs/simulation.md has the definitions.
+// What each metric of a simulation means, in one sentence and with its unit: shown beside a number
+// in a report. docs/simulation.md has the definitions.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct MetricMeaning {
   std::string text;
 };
 
-/// `scarce`: the resource that resource hours are told in.
+/// `scarce`: the resource of the resource hours.
 MetricMeaning meaning_of(const Metric& metric, std::string_view scarce);
 
 }  // namespace makeway::cli

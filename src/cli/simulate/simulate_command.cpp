@@ -40,7 +40,7 @@ ExitStatus usage_error(std::string_view text, Terminal& terminal) {
   return ExitStatus::usage;
 }
 
-ExitStatus tell(const Error& error, Terminal& terminal) {
+ExitStatus print_error(const Error& error, Terminal& terminal) {
   if (error.code == ErrorCode::fix_usage) return usage_error(error.message, terminal);
   terminal.error.write(fmt::format("error: {}\n", printable(error.message)));
   return ExitStatus::failed;
@@ -159,7 +159,7 @@ Result<LoadScale> scale_of(const Arguments& arguments) {
 
 // ---- The configurations -------------------------------------------------------------------------
 
-/// None: what is wrong was told.
+/// None: the problem was printed.
 std::optional<std::vector<ConfigurationDocument>> read_configurations(const Arguments& arguments,
                                                                       Terminal& terminal,
                                                                       ExitStatus& status) {
@@ -217,34 +217,34 @@ std::string keep_shard(const Arguments& arguments, std::vector<ConfigurationDocu
   return {};
 }
 
-Result<SimulateWish> wish_of(const Arguments& arguments, const SimLoad& load, Time begin) {
-  SimulateWish wish;
-  wish.options.start = begin;
+Result<SimulateSettings> settings_of(const Arguments& arguments, const SimLoad& load, Time begin) {
+  SimulateSettings settings;
+  settings.options.start = begin;
   const Result<std::int64_t> seed = seed_of(arguments);
   if (!seed) return std::unexpected(seed.error());
-  wish.options.seed = static_cast<std::uint64_t>(*seed);
+  settings.options.seed = static_cast<std::uint64_t>(*seed);
   const Result<FaultOptions> faults = parse_faults(arguments.given("faults").value_or(""));
   if (!faults) return std::unexpected(faults.error());
-  wish.options.faults = *faults;
+  settings.options.faults = *faults;
   const std::string_view judge = arguments.text("judge");
   if (judge == "off") {
-    wish.judge_every = 0;
+    settings.judge_every = 0;
   } else if (judge != "every") {
     const Result<std::int64_t> every = number_of(arguments, "judge", 1, 1'000'000'000);
     if (!every) return input_error(every.error().message + ", every or off");
-    wish.judge_every = static_cast<std::uint64_t>(*every);
+    settings.judge_every = static_cast<std::uint64_t>(*every);
   }
   if (const auto until = arguments.given("until")) {
     const Result<Duration> span = parse_duration(*until);
     if (!span) return input_error(fmt::format("--until: {}", span.error().message));
-    wish.options.until = begin + *span;
+    settings.options.until = begin + *span;
   }
   const Result<Duration> cycle = parse_duration(arguments.text("cycle"));
   if (!cycle || cycle->ms == 0) return input_error("--cycle: expected a duration above 0");
-  wish.options.cycle = *cycle;
+  settings.options.cycle = *cycle;
   const std::int64_t span = load.tasks.empty() ? 0 : (load.tasks.back().arrival - begin).ms;
-  wish.options.sample.ms = std::max<std::int64_t>(60'000, span / 500);
-  return wish;
+  settings.options.sample.ms = std::max<std::int64_t>(60'000, span / 500);
+  return settings;
 }
 
 // ---- Progress -----------------------------------------------------------------------------------
@@ -255,11 +255,11 @@ class Progress {
   Progress(Terminal& terminal, const PlanTools& tools, std::string name)
       : terminal_(terminal), tools_(tools), name_(std::move(name)), begun_(tools.microseconds()) {}
 
-  void tell(const SimulateStep& step) {
+  void show(const SimulateStep& step) {
     if (!terminal_.error_is_terminal || ++steps_ % 64 != 0) return;
     const std::int64_t now = tools_.microseconds();
-    if (now - told_ < 200'000) return;
-    told_ = now;
+    if (now - reported_ < 200'000) return;
+    reported_ = now;
     const std::int64_t spent = std::max<std::int64_t>(now - begun_, 1);
     const auto arrived = static_cast<std::int64_t>(step.tasks_arrived);
     const auto tasks = static_cast<std::int64_t>(step.tasks);
@@ -280,21 +280,21 @@ class Progress {
   const PlanTools& tools_;
   std::string name_;
   std::int64_t begun_;
-  std::int64_t told_ = 0;
+  std::int64_t reported_ = 0;
   std::uint64_t steps_ = 0;
   bool shown_ = false;
 };
 
 // ---- Results ------------------------------------------------------------------------------------
 
-Simulation simulation_of(std::string name, const SimLoad& load, const SimulateWish& wish,
+Simulation simulation_of(std::string name, const SimLoad& load, const SimulateSettings& settings,
                          std::span<const SimulateResult> results) {
   Simulation simulation{.load = std::move(name),
                         .nodes = std::ranges::count_if(load.objects, is_node),
                         .tasks = std::ssize(load.tasks),
                         .pods = 0,
                         .notes = load.notes,
-                        .cycle_ms = wish.options.cycle.ms,
+                        .cycle_ms = settings.options.cycle.ms,
                         .runs = {}};
   for (const SimTask& task : load.tasks) simulation.pods += task.pods;
   simulation.runs.reserve(results.size());
@@ -302,7 +302,8 @@ Simulation simulation_of(std::string name, const SimLoad& load, const SimulateWi
   return simulation;
 }
 
-void tell_simulation(const Simulation& simulation, const Arguments& arguments, Terminal& terminal) {
+void print_simulation(const Simulation& simulation, const Arguments& arguments,
+                      Terminal& terminal) {
   terminal.out.write(
       arguments.text("output") == "json"
           ? simulate_json(simulation)
@@ -310,7 +311,7 @@ void tell_simulation(const Simulation& simulation, const Arguments& arguments, T
 }
 
 /// True: a plan broke a law.
-bool tell_refused(const SimulateResult& result, Terminal& terminal) {
+bool print_refused(const SimulateResult& result, Terminal& terminal) {
   for (const RefusedPlan& refused : result.refused) {
     for (const LawBreach& breach : refused.breaches) {
       terminal.error.write(fmt::format("{}: plan {} was refused: law {}: {}: {}\n", result.name,
@@ -330,22 +331,22 @@ Result<void> try_report(const Arguments& arguments) {
   return try_report_file(path);
 }
 
-/// One after the other, until somebody stops it; what is wrong is told.
+/// One after the other, until it is interrupted; problems are printed.
 std::vector<SimulateResult> simulate_all(const SimLoad& load,
                                          std::span<const ConfigurationDocument> documents,
-                                         const SimulateWish& wish, Terminal& terminal,
+                                         const SimulateSettings& settings, Terminal& terminal,
                                          ExitStatus& status) {
   const PlanTools tools = real_tools();
   const InterruptWatch watch;
   std::vector<SimulateResult> results;
   for (const ConfigurationDocument& document : documents) {
     Progress progress(terminal, tools, document.name);
-    results.push_back(simulate(load, document, wish, tools, [&](const SimulateStep& step) {
-      progress.tell(step);
+    results.push_back(simulate(load, document, settings, tools, [&](const SimulateStep& step) {
+      progress.show(step);
       return !watch.seen();
     }));
     progress.end();
-    if (tell_refused(results.back(), terminal)) status = ExitStatus::bug;
+    if (print_refused(results.back(), terminal)) status = ExitStatus::bug;
     if (watch.seen()) break;
   }
   for (std::size_t at = results.size(); at < documents.size(); ++at) {
@@ -406,7 +407,7 @@ ExitStatus run_simulate_merge(const Arguments& arguments, Terminal& terminal) {
     terminal.error.write("error: there is no result in these files\n");
     return ExitStatus::failed;
   }
-  tell_simulation(*merged, arguments, terminal);
+  print_simulation(*merged, arguments, terminal);
   return ExitStatus::done;
 }
 
@@ -414,9 +415,10 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
   std::string name;
   Result<SimLoad> load = make_load(arguments, name);
   const Result<LoadScale> scale = scale_of(arguments);
-  if (!load && load.error().code == ErrorCode::fix_usage) return tell(load.error(), terminal);
+  if (!load && load.error().code == ErrorCode::fix_usage)
+    return print_error(load.error(), terminal);
   if (!scale) return usage_error(scale.error().message, terminal);
-  if (!load) return tell(load.error(), terminal);
+  if (!load) return print_error(load.error(), terminal);
   scale_load(*load, *scale, simulated_start);
   ExitStatus status = ExitStatus::done;
   Time begin = simulated_start;
@@ -432,42 +434,43 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
                     printable(name)));
     return ExitStatus::failed;
   }
-  Result<SimulateWish> wish = wish_of(arguments, *load, begin);
-  if (!wish) return usage_error(wish.error().message, terminal);
+  Result<SimulateSettings> settings = settings_of(arguments, *load, begin);
+  if (!settings) return usage_error(settings.error().message, terminal);
   auto documents = read_configurations(arguments, terminal, status);
   if (!documents) return status;
   if (std::string wrong = keep_shard(arguments, *documents); !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
   const std::string report(arguments.text("report"));
-  if (const Result<void> able = try_report(arguments); !able) return tell(able.error(), terminal);
-  wish->chronicle = !report.empty();
+  if (const Result<void> able = try_report(arguments); !able)
+    return print_error(able.error(), terminal);
+  settings->chronicle = !report.empty();
   const Result<std::unique_ptr<Journal>> journal =
       open_simulate_journal(arguments, documents->size());
-  if (!journal) return tell(journal.error(), terminal);
-  wish->watcher = journal->get();
+  if (!journal) return print_error(journal.error(), terminal);
+  settings->watcher = journal->get();
 
   const std::vector<SimulateResult> results =
-      simulate_all(*load, *documents, *wish, terminal, status);
+      simulate_all(*load, *documents, *settings, terminal, status);
   if (const auto faults = arguments.given("faults")) {
     name += fmt::format(", faults {}", *faults);
-    if (!arguments.given("generate")) name += fmt::format(", seed {}", wish->options.seed);
+    if (!arguments.given("generate")) name += fmt::format(", seed {}", settings->options.seed);
   }
   if (!report_journal(journal->get(), terminal) && status == ExitStatus::done) {
     status = ExitStatus::failed;
   }
-  const Simulation simulation = simulation_of(name, *load, *wish, results);
+  const Simulation simulation = simulation_of(name, *load, *settings, results);
   if (!report.empty()) {
     const Result<void> written = write_report_file(report, simulate_page(simulation, results));
     if (!written) {
-      const ExitStatus failure = tell(written.error(), terminal);
+      const ExitStatus failure = print_error(written.error(), terminal);
       if (status == ExitStatus::done) status = failure;
     }
   }
   if (arguments.text("output") == "csv") {
     terminal.out.write(simulate_csv(results));
   } else {
-    tell_simulation(simulation, arguments, terminal);
+    print_simulation(simulation, arguments, terminal);
   }
   return status;
 }

@@ -81,11 +81,11 @@ Result<std::unique_ptr<Journal>> open_simulate_journal(const Arguments& argument
   return Journal::open(*std::move(options));
 }
 
-bool report_journal(const Journal* journal, Terminal& terminal, std::string_view who) {
+bool report_journal(const Journal* journal, Terminal& terminal, std::string_view writer) {
   if (journal == nullptr || journal->file().alarm().empty()) return true;
   terminal.error.write(fmt::format(
       "error: the journal ended early: {}; {} were not written; {} went on without it\n",
-      printable(journal->file().alarm()), counted(journal->file().lost(), "record"), who));
+      printable(journal->file().alarm()), counted(journal->file().lost(), "record"), writer));
   return false;
 }
 

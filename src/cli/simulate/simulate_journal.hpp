@@ -18,8 +18,8 @@ Result<std::unique_ptr<Journal>> open_simulate_journal(const Arguments& argument
 /// What --journal, --journal-size and --journal-files say. An error is one of usage.
 Result<JournalOptions> journal_options(const Arguments& arguments);
 
-/// Tells why the journal ended early, if it did; false then. `who` went on without it.
+/// Reports why the journal ended early, if it did; false then. `writer` continued without it.
 bool report_journal(const Journal* journal, Terminal& terminal,
-                    std::string_view who = "the simulation");
+                    std::string_view writer = "the simulation");
 
 }  // namespace makeway::cli

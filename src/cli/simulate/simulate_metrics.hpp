@@ -35,7 +35,7 @@ struct Metric {
 struct SimulatedRun {
   std::string name;
   bool partial = false;
-  std::string scarce;  ///< The resource that resource hours are told in.
+  std::string scarce;  ///< The resource of the resource hours.
   Time start;
   Time end;
   std::map<std::string, std::int64_t, std::less<>> values;  ///< By field.

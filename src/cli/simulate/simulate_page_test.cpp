@@ -60,8 +60,8 @@ class SimulatePage : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// low runs from 0 s on the only cpu; high comes at 100 s with a higher priority. low is told to
-// leave, has lost 100 s of work, and is gone at 130 s, when high starts after 30 s; it runs until
+// low runs from 0 s on the only cpu; high comes at 100 s with a higher priority. low is evicted,
+// has lost 100 s of work, and is gone at 130 s, when high starts after 30 s; it runs until
 // 190 s. low's new pod is made at 131 s and gets its place at 190 s, after 59 s.
 constexpr std::string_view two_jobs =
     R"(kind,name,arrival_s,run_s,priority,cpu_milli,memory_mib,leave_s
@@ -70,7 +70,7 @@ job,low,0,600,0,1000,,30
 job,high,100,60,100,1000,,30
 )";
 
-TEST_F(SimulatePage, TellsWhatHappened) {
+TEST_F(SimulatePage, ReportsWhatHappened) {
   write("load.csv", two_jobs);
   Screen screen;
   ASSERT_EQ(run({"simulate", "--trace", "csv:load.csv", "--report", "out.html"}, screen),

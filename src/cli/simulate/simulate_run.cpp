@@ -21,17 +21,17 @@ void add(LoopStatistics& sum, const LoopStatistics& more) {
 /// The loop that runs, and what those before it have left behind.
 class Process {
  public:
-  Process(SimWorld& world, const ConfigurationDocument& document, const SimulateWish& wish,
+  Process(SimWorld& world, const ConfigurationDocument& document, const SimulateSettings& settings,
           const PlanTools& tools)
       : world_(world),
         document_(document),
         tools_(tools),
         options_(
             {.preset = document.name,
-             .judge_every = wish.judge_every,
+             .judge_every = settings.judge_every,
              .backlog = {.time_wakes = document.configuration.protection.minimum_runtime.ms > 0,
                          .tries_all = false},
-             .watcher = wish.watcher}) {
+             .watcher = settings.watcher}) {
     start();
   }
 
@@ -44,7 +44,7 @@ class Process {
   }
   std::uint64_t cycles() const { return result_.loop.cycles + loop_->statistics().cycles; }
   const ControlLoop& loop() const { return *loop_; }
-  /// What the loops tell; the rest is the world's.
+  /// The metrics of the loops; the others come from the world.
   SimulateResult take_result() {
     finish();
     return std::move(result_);
@@ -71,23 +71,23 @@ class Process {
 }  // namespace
 
 SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& document,
-                        const SimulateWish& wish, const PlanTools& tools,
+                        const SimulateSettings& settings, const PlanTools& tools,
                         const std::function<bool(const SimulateStep&)>& go_on) {
-  SimOptions options = wish.options;
+  SimOptions options = settings.options;
   options.manners.scales_deployments = document.configuration.replica.enabled;
   options.manners.places_sessions = document.configuration.session.enabled;
   std::optional<SimChronicle> chronicle;
-  if (wish.chronicle) options.chronicle = &chronicle.emplace(options.start, options.sample);
+  if (settings.chronicle) options.chronicle = &chronicle.emplace(options.start, options.sample);
   SimWorld world(load, options);
-  Process process(world, document, wish, tools);
+  Process process(world, document, settings, tools);
   bool wanted = true;
-  while (wanted && world.now() < wish.options.until && process.step()) {
+  while (wanted && world.now() < settings.options.until && process.step()) {
     wanted = go_on({.tasks_arrived = world.tasks_arrived(),
                     .tasks = load.tasks.size(),
                     .cycles = process.cycles()});
   }
-  const bool stopped = !wanted || world.now() >= wish.options.until;
-  if (!stopped && wish.at_rest) wish.at_rest(process.loop().cluster(), world.now());
+  const bool stopped = !wanted || world.now() >= settings.options.until;
+  if (!stopped && settings.at_rest) settings.at_rest(process.loop().cluster(), world.now());
   SimulateResult result = process.take_result();
   result.name = document.name;
   result.partial = stopped && world.is_unfinished();

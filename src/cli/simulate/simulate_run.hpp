@@ -15,13 +15,13 @@
 
 namespace makeway::cli {
 
-struct SimulateWish {
+struct SimulateSettings {
   SimOptions options;
   std::uint64_t judge_every = 1;
   /// Hears the cluster as the loop sees it in the end, when nothing happens any more.
   std::function<void(const Cluster&, Time)> at_rest;
   LoopWatcher* watcher = nullptr;  ///< Hears what the loop does; a journal.
-  bool chronicle = false;          ///< What a report tells is kept.
+  bool chronicle = false;          ///< Keeps what a report shows.
 };
 
 struct SimulateStep {
@@ -36,13 +36,13 @@ struct SimulateResult {
   LoopStatistics loop;  ///< Of all loops: a process that is killed starts a new one.
   std::vector<RefusedPlan> refused;
   std::uint64_t missed_wakeups = 0;
-  bool partial = false;  ///< Somebody stopped it, or `until` came first.
+  bool partial = false;  ///< It was interrupted, or `until` came first.
   std::optional<SimChronicle> chronicle;
 };
 
 /// `go_on` hears how far it is, and stops it by returning false.
 SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& document,
-                        const SimulateWish& wish, const PlanTools& tools,
+                        const SimulateSettings& settings, const PlanTools& tools,
                         const std::function<bool(const SimulateStep&)>& go_on);
 
 }  // namespace makeway::cli

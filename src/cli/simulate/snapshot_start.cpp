@@ -55,8 +55,8 @@ void start_from(const SnapshotStart& start, Time load_start, SimLoad& load) {
   for (SimTask& task : load.tasks) task.arrival = start.now + (task.arrival - load_start);
   load.notes.emplace_back(
       had_nodes ? "The snapshot takes the place of the nodes and queues of the load; its pods run "
-                  "until they are made to leave."
-                : "The pods of the snapshot run until they are made to leave.");
+                  "until they are evicted."
+                : "The pods of the snapshot run until they are evicted.");
 }
 
 }  // namespace makeway::cli

@@ -15,7 +15,7 @@ struct SnapshotStart {
   Time now;  ///< --now, or the newest time in the input.
 };
 
-/// What -f, --plane and the live flags name. None: what is wrong was told, and `status` says what
+/// What -f, --plane and the live flags name. None: the problem was printed, and `status` says what
 /// kind it is.
 std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
                                                  ExitStatus& status);

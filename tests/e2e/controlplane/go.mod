@@ -197,7 +197,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// k8s.io/kubernetes names its staging modules at v0.0.0, which nobody publishes.
+// k8s.io/kubernetes names its staging modules at v0.0.0, which is not published.
 replace (
 	k8s.io/api => k8s.io/api v0.37.1
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.1

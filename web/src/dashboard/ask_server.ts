@@ -6,7 +6,7 @@ const kept = "makeway-token";
 /** Set by the server's first 401: the page asks for a token, and only then. */
 export const needsToken = signal(false);
 
-/** As it is where it is badly encoded: whoever typed it sees what. */
+/** A badly encoded text is returned unchanged, so that its author sees it. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -38,13 +38,13 @@ export async function ask(path: string, more: RequestInit = {}): Promise<Respons
   return answer;
 }
 
-export type Told<T> = { value: T } | { error: string };
+export type Answered<T> = { value: T } | { error: string };
 
 /** In words: ours, or of a proxy that knows nothing of JSON. */
 export async function whatWentWrong(answer: Response): Promise<string> {
-  const told = await answer.text().catch(() => "");
+  const text = await answer.text().catch(() => "");
   try {
-    const { error } = parsed<{ error?: unknown }>(told);
+    const { error } = parsed<{ error?: unknown }>(text);
     if (error) return String(error);
   } catch {
     // No JSON.
@@ -53,7 +53,7 @@ export async function whatWentWrong(answer: Response): Promise<string> {
 }
 
 /** The JSON of an answer, or what went wrong. */
-export async function askJson<T>(path: string, more: RequestInit = {}): Promise<Told<T>> {
+export async function askJson<T>(path: string, more: RequestInit = {}): Promise<Answered<T>> {
   try {
     const answer = await ask(path, more);
     if (!answer.ok) return { error: await whatWentWrong(answer) };

@@ -94,7 +94,7 @@ function tokenGiven(): Promise<void> {
   });
 }
 
-/** For ever: whoever was cut, or restarted, comes again and gets everything first. */
+/** For ever: after a lost connection or a restart it reconnects and gets everything first. */
 export async function follow(): Promise<void> {
   while (true) {
     await connect().catch(() => undefined);

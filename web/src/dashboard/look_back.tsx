@@ -23,19 +23,19 @@ interface Then {
 }
 
 const settleMs = 250; // A slider that moves asks for nothing.
-const whose = signal(0);
+const chosenPlan = signal(0);
 
 function useHistory() {
   const [cycles, setCycles] = useState<Cycle[]>([]);
   const [error, setError] = useState("");
   const load = async () => {
-    const told = await askJson<{ cycles: Cycle[] }>("/api/history");
-    if ("error" in told) setError(told.error);
+    const answer = await askJson<{ cycles: Cycle[] }>("/api/history");
+    if ("error" in answer) setError(answer.error);
     else {
       setError("");
-      setCycles(told.value.cycles);
+      setCycles(answer.value.cycles);
     }
-    return "error" in told ? [] : told.value.cycles;
+    return "error" in answer ? [] : answer.value.cycles;
   };
   return { cycles, error, load };
 }
@@ -101,20 +101,20 @@ export function LookBack(props: { facts: Facts }) {
   const number = cycles[at]?.[0];
   useEffect(() => {
     if (number === undefined) return;
-    const left = new AbortController(); // So that the server reads no journal for nobody.
+    const left = new AbortController(); // So that the server stops reading for a closed view.
     const soon = setTimeout(async () => {
       const more = preset ? `&preset=${encodeURIComponent(preset)}` : "";
-      const told = await askJson<Then>(`/api/at?cycle=${number}${more}`, { signal: left.signal });
+      const answer = await askJson<Then>(`/api/at?cycle=${number}${more}`, { signal: left.signal });
       if (left.signal.aborted) return;
-      setWrong("error" in told ? told.error : "");
-      if (!("error" in told)) setThen(told.value);
+      setWrong("error" in answer ? answer.error : "");
+      if (!("error" in answer)) setThen(answer.value);
     }, settleMs);
     return () => {
       left.abort();
       clearTimeout(soon);
     };
   }, [number, preset]);
-  const made = whose.value === 1 && then?.other !== undefined ? then.other : then?.plan;
+  const made = chosenPlan.value === 1 && then?.other !== undefined ? then.other : then?.plan;
   const plan = made && !("error" in made) ? made : null;
   return (
     <>
@@ -139,7 +139,7 @@ export function LookBack(props: { facts: Facts }) {
                 none="none but its own"
                 choose={(name) => {
                   setPreset(name);
-                  whose.value = name ? 1 : 0;
+                  chosenPlan.value = name ? 1 : 0;
                 }}
               />
               {then?.other !== undefined ? (
@@ -149,7 +149,7 @@ export function LookBack(props: { facts: Facts }) {
                     then && !("error" in then.plan) ? then.plan.preset : "then",
                     preset || "other",
                   ]}
-                  value={whose}
+                  value={chosenPlan}
                 />
               ) : null}
             </div>
@@ -157,7 +157,7 @@ export function LookBack(props: { facts: Facts }) {
         ) : null}
         {wrong ? <p class="warning">{wrong}</p> : null}
         {made && "error" in made ? (
-          <pre class="warning told-error">
+          <pre class="warning error-text">
             {made.error || "No plan could be made: a bug in Makeway."}
           </pre>
         ) : null}

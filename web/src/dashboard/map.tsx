@@ -35,7 +35,7 @@ function permille(use: Use): number {
   return use.room > 0 ? Math.round((1000 * use.used) / use.room) : use.used > 0 ? 1000 : 0;
 }
 
-/** Few bands are spread over the scale, so that neighbours can be told apart. */
+/** Few bands are spread over the scale, so that neighbours can be distinguished. */
 function step(band: number, bands: number): number {
   return bands <= 1 ? colours - 1 : Math.round((band * (colours - 1)) / (bands - 1));
 }
@@ -60,7 +60,7 @@ function remarks(row: NodeRow): string[] {
   ];
 }
 
-function tell(row: NodeRow, board: Board): string {
+function labelOf(row: NodeRow, board: Board): string {
   const name = board.resources[resource.value] ?? "";
   const use = useOf(row, resource.value, board.bands.length);
   const parts = use.bands
@@ -83,7 +83,7 @@ function Bar(props: { row: NodeRow; board: Board; name?: string }) {
   const use = useOf(row, resource.value, board.bands.length);
   const whole = Math.max(use.room, use.used, 1);
   const width = (amount: number) => ({ width: `${(100 * amount) / whole}%` });
-  const told = tell(row, board);
+  const label = labelOf(row, board);
   return (
     <li class="bar-row">
       <span class="bar-name">
@@ -94,7 +94,7 @@ function Bar(props: { row: NodeRow; board: Board; name?: string }) {
           </span>
         ))}
       </span>
-      <span class="bar" role="img" aria-label={told} data-tip={told}>
+      <span class="bar" role="img" aria-label={label} data-tip={label}>
         {use.bands
           .map((amount, at) => ({ amount, at }))
           .reverse()
@@ -168,9 +168,9 @@ function ManyNodes(props: { board: Board }) {
           const which = at(row, column);
           return which ? permille(useOf(which, resource.value, board.bands.length)) : null;
         }}
-        tell={(row, column) => {
+        describe={(row, column) => {
           const which = at(row, column);
-          return which ? tell(which, board) : "";
+          return which ? labelOf(which, board) : "";
         }}
         choose={(row, column) => {
           const which = at(row, column);

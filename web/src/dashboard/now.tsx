@@ -39,7 +39,7 @@ function Tiles(props: { board: Board }) {
       <Tile
         name="waiting"
         value={count(counters.waiting)}
-        tip="Pods, sessions and replicas without a place; who they are stands below."
+        tip="Pods, sessions and replicas without a place; they are listed below."
       />
       <Tile
         name="leaving"
@@ -49,12 +49,12 @@ function Tiles(props: { board: Board }) {
       <Tile
         name="preemptions"
         value={count(counters.preemptions)}
-        tip="Decisions since this process began for which somebody had to leave."
+        tip="Decisions with victims since this process began."
       />
       <Tile
-        name="made to leave"
+        name="evicted"
         value={count(counters.victims)}
-        tip="Pods, sessions and replicas that were told to leave since this process began."
+        tip="Pods, sessions and replicas that were evicted since this process began."
       />
       <Tile
         name="decision, median"
@@ -83,13 +83,13 @@ function Waiting(props: { board: Board }) {
       }
     >
       {asks.rows.length === 0 ? (
-        <p class="empty">Nobody waits.</p>
+        <p class="empty">Nothing waits.</p>
       ) : (
-        <Scroll label="Who waits">
+        <Scroll label="Waiting asks">
           <table class="waiting">
             <thead>
               <tr>
-                <th>Who</th>
+                <th>Ask</th>
                 <th class="number">Priority</th>
                 <th class="number">For</th>
                 <th>What for</th>
@@ -115,7 +115,7 @@ function WaitingRow(props: { ask: WaitingAsk; now: number }) {
   const { ask, now } = props;
   return (
     <tr>
-      <td class="who">
+      <td class="subject">
         <Named
           object={`${ask.kind}/${ask.namespace}/${ask.name}`}
           text={`${ask.kind} ${ask.namespace}/${ask.name}`}
@@ -140,7 +140,7 @@ function Feed(props: { feed: Preemption[] }) {
   return (
     <Section id="feed" title="Preemptions" lead="The last ones, newest first.">
       {props.feed.length === 0 ? (
-        <p class="empty">Nobody had to leave yet.</p>
+        <p class="empty">Nothing was evicted yet.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, no key scrolls it
         <ol class="feed" tabIndex={0}>

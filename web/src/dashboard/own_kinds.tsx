@@ -115,7 +115,7 @@ function SessionRow(props: { each: Session; now: number }) {
   const { each, now } = props;
   return (
     <tr>
-      <td class="who">
+      <td class="subject">
         <Named
           object={`Session/${each.namespace}/${each.name}`}
           text={`${each.namespace}/${each.name}`}
@@ -136,7 +136,7 @@ function SessionRow(props: { each: Session; now: number }) {
         {each.created === undefined ? "–" : span(Math.max(0, now - each.created) / 1000)}
       </td>
       <td class="number">{each.preemptions === 0 ? "never" : counted(each.preemptions, "time")}</td>
-      <td class="who">
+      <td class="subject">
         {each.preemptedBy ? (
           <Named object={objectOf(each.preemptedBy)} text={each.preemptedBy} />
         ) : null}
@@ -169,7 +169,7 @@ export function Sessions(props: { board: Board }) {
               </Head>
               <th class="number">Age</th>
               <th class="number">Preempted</th>
-              <Head tip="For whom it had to leave the last time.">By</Head>
+              <Head tip="The last preemptor.">By</Head>
             </tr>
           </thead>
           <tbody>

@@ -56,7 +56,7 @@ function Status() {
       {run.behind ? (
         <p class="warning">More happens than can be shown: this is old, and will catch up.</p>
       ) : null}
-      {run.begun ? null : <p class="note">The cluster is not in sight yet.</p>}
+      {run.begun ? null : <p class="note">The cluster has not been read yet.</p>}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { decoded } from "./ask_server";
 
 export const views = ["Now", "Why", "What if", "Look back"];
 export const view = signal(0);
-/** KIND/NAMESPACE/NAME whose story is told. */
+/** KIND/NAMESPACE/NAME whose history is shown. */
 export const subject = signal("");
 
 function readAddress(): void {
@@ -16,7 +16,7 @@ function readAddress(): void {
 readAddress();
 window.addEventListener("hashchange", readAddress);
 
-export function tellWhy(object: string): void {
+export function showWhy(object: string): void {
   location.hash = `why=${encodeURIComponent(object)}`;
   subject.value = object;
   view.value = 1;
@@ -30,10 +30,10 @@ export function objectOf(text: string): string {
   return space < 0 ? `Pod/${name}` : `${name.slice(0, space)}/${name.slice(space + 1)}`;
 }
 
-/** A name that leads to its story. */
+/** A name that links to its history. */
 export function Named(props: { object: string; text: string }) {
   return (
-    <button type="button" class="open named" onClick={() => tellWhy(props.object)}>
+    <button type="button" class="open named" onClick={() => showWhy(props.object)}>
       {props.text}
     </button>
   );

@@ -26,7 +26,7 @@ spec:
     resources: {requests: {cpu: "4", memory: 8Gi}}
 `;
 
-const bytesMax = 1 << 20; // The server cuts off who sends more, which would be told as no answer.
+const bytesMax = 1 << 20; // The server closes larger requests, which would look like no answer.
 
 async function decide(): Promise<void> {
   const bytes = new Blob([manifest.value]).size;
@@ -40,19 +40,19 @@ async function decide(): Promise<void> {
   }
   isBusy.value = true;
   const query = preset.value ? `?preset=${encodeURIComponent(preset.value)}` : "";
-  const told = await askJson<Answer>(`/api/what-if${query}`, {
+  const answer = await askJson<Answer>(`/api/what-if${query}`, {
     method: "POST",
     headers: { "Content-Type": "application/yaml" },
     body: manifest.value,
   });
   isBusy.value = false;
-  error.value = "error" in told ? told.error : "";
-  plan.value = "error" in told ? null : told.value;
+  error.value = "error" in answer ? answer.error : "";
+  plan.value = "error" in answer ? null : answer.value;
 }
 
 async function drop(event: DragEvent): Promise<void> {
   const files = [...(event.dataTransfer?.files ?? [])];
-  if (files.length === 0) return; // Text that is dropped finds its place by itself.
+  if (files.length === 0) return; // The browser inserts dropped text.
   event.preventDefault();
   const texts = await Promise.all(files.map((file) => file.text()));
   manifest.value = texts.join("\n---\n");
@@ -101,7 +101,7 @@ export function WhatIf(props: { facts: Facts }) {
       <Section
         id="what-if"
         title="What if"
-        lead="Paste or drop a manifest: who would get a place, and who would have to leave. Nothing is changed."
+        lead="Paste or drop a manifest: which pods would get a place, and which would be evicted. Nothing is changed."
       >
         <form
           onSubmit={(event) => {
@@ -142,7 +142,7 @@ export function WhatIf(props: { facts: Facts }) {
             </button>
           </div>
         </form>
-        {error.value ? <pre class="warning told-error">{error.value}</pre> : null}
+        {error.value ? <pre class="warning error-text">{error.value}</pre> : null}
         {plan.value ? <PlanLead plan={plan.value} remark="Nothing was changed." /> : null}
         {plan.value?.notes?.map((note) => (
           <p key={note} class="note left-out">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Section } from "../shared/frame";
 import { askJson } from "./ask_server";
-import { subject, tellWhy } from "./places";
+import { showWhy, subject } from "./places";
 
 export function Why() {
   const object = subject.value;
@@ -14,13 +14,13 @@ export function Why() {
     setText("");
     setError("");
     if (!object) return;
-    const left = new AbortController(); // So that the server reads no journal for nobody.
+    const left = new AbortController(); // So that the server stops reading for a closed view.
     askJson<{ text: string }>(`/api/why?object=${encodeURIComponent(object)}`, {
       signal: left.signal,
-    }).then((told) => {
+    }).then((answer) => {
       if (left.signal.aborted) return;
-      if ("error" in told) setError(told.error);
-      else setText(told.value.text);
+      if ("error" in answer) setError(answer.error);
+      else setText(answer.value.text);
     });
     return () => left.abort();
   }, [object, again]);
@@ -30,7 +30,7 @@ export function Why() {
       title="Why"
       lead={
         <>
-          Why somebody waits, or had to leave: what <code>makeway why</code> tells.
+          Why an object waits, or was evicted: the text of <code>makeway why</code>.
         </>
       }
     >
@@ -39,7 +39,7 @@ export function Why() {
         onSubmit={(event) => {
           event.preventDefault();
           setAgain(again + 1);
-          tellWhy(written.trim());
+          showWhy(written.trim());
         }}
       >
         <label>
@@ -52,10 +52,10 @@ export function Why() {
           />
         </label>
         <button type="submit" class="go">
-          Tell
+          Show
         </button>
       </form>
-      {error ? <p class="warning told-error">{error}</p> : null}
+      {error ? <p class="warning error-text">{error}</p> : null}
       {text ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, no key scrolls it
         <pre class="story" tabIndex={0}>
@@ -63,7 +63,7 @@ export function Why() {
         </pre>
       ) : null}
       {!text && !error ? (
-        <p class="empty">{object ? "Reading…" : "Name somebody, or choose a name elsewhere."}</p>
+        <p class="empty">{object ? "Reading…" : "Enter a name, or choose one elsewhere."}</p>
       ) : null}
     </Section>
   );

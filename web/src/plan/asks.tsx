@@ -7,7 +7,7 @@ const outcomes: Record<string, string> = {
   fits: "There is room now.",
   preempts: "There is room once the victims are gone.",
   waits: "There is room once pods that are leaving are gone, or a delay has passed.",
-  infeasible: "Proven: no node can hold it, whoever may be made to leave.",
+  infeasible: "Proven: no node can hold it, whatever is evicted.",
   "not-found": "Nothing was found, and that proves nothing.",
 };
 
@@ -76,7 +76,7 @@ function Victims(props: { ask: Ask }) {
   const first = ask.victims[0];
   return (
     <>
-      <h3>Who goes</h3>
+      <h3>Victims</h3>
       <ul class="lines">
         {ask.victims.map((victim) => (
           <li key={victim.pod}>
@@ -149,7 +149,7 @@ export function AskDetail(props: { ask: Ask; other: Signal<number> }) {
       </p>
       {ask.places.length > 0 ? (
         <>
-          <h3>Who comes, and where</h3>
+          <h3>Placements</h3>
           <ul class="lines">
             {ask.places.map((place) => (
               <li key={place.pod}>
@@ -165,7 +165,7 @@ export function AskDetail(props: { ask: Ask; other: Signal<number> }) {
       <Victims ask={ask} />
       {ask.waitsFor.length > 0 ? (
         <>
-          <h3>Whom it waits for</h3>
+          <h3>Waits for</h3>
           <ul class="lines">
             {ask.waitsFor.map((place) => (
               <li key={place.pod}>

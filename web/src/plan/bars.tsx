@@ -43,7 +43,7 @@ function Track(props: { node: PlanNode; label: string; which: readonly Fate[]; a
   const room = node.room[at.resource] ?? 0;
   const whole = Math.max(room, used, 1);
   const exists = Math.max(room, used) > 0;
-  const told = parts.map(
+  const labels = parts.map(
     (part) =>
       `${counted(part[2] ?? 0, "pod")} of priority ${part[1]} ${titles[fateOf(part)]}, ${resourceAmount(
         name,
@@ -54,13 +54,13 @@ function Track(props: { node: PlanNode; label: string; which: readonly Fate[]; a
   return (
     <div class="track">
       {props.label ? <span class="when">{props.label}</span> : null}
-      <div class="node-bar" role="img" aria-label={`${props.label} ${sum}: ${told.join("; ")}`}>
+      <div class="node-bar" role="img" aria-label={`${props.label} ${sum}: ${labels.join("; ")}`}>
         {parts.map((part, which) => (
           <span
             key={`${part[0]} ${part[1]}`}
             class={`part ${fateOf(part)} p${at.colours.step(part[1] ?? 0)}`}
             style={{ width: `${(100 * amountOf(part, at.resource)) / whole}%` }}
-            data-tip={told[which]}
+            data-tip={labels[which]}
           />
         ))}
       </div>
@@ -112,7 +112,7 @@ function Pods(props: { node: PlanNode; at: BarContext }) {
       <p class="note">
         {pods === 0
           ? "Nothing runs here."
-          : `${counted(pods, "pod")}; names are told of nodes that the plan touches.`}
+          : `${counted(pods, "pod")}; names are shown for nodes that the plan touches.`}
       </p>
     );
   }

@@ -16,7 +16,7 @@ export class Colours {
     const rank = this.ranked.indexOf(priority);
     const last = Math.max(1, this.ranked.length - 1);
     const wide = this.ranked.length <= steps;
-    // Few priorities: neighbours are to be told apart, so they are spread over the scale.
+    // Few priorities are spread over the scale, so that neighbours can be distinguished.
     return wide
       ? Math.round((Math.max(0, rank) * (steps - 1)) / last)
       : Math.floor((Math.max(0, rank) * steps) / this.ranked.length);

@@ -16,7 +16,7 @@ function marks(ask: Ask | undefined, other: number): Map<string, string> {
   const result = new Map<string, string>();
   if (!ask) return result;
   for (const place of ask.waitsFor) result.set(place.node, "waited for");
-  for (const victim of ask.victims) result.set(victim.node, "somebody goes");
+  for (const victim of ask.victims) result.set(victim.node, "pods leave");
   for (const place of ask.places) result.set(place.node, "chosen");
   const alternative = ask.alternatives[other];
   if (alternative) {
@@ -109,7 +109,7 @@ function AllNodes(props: {
           const which = node(row, column);
           return which ? share(which, at.resource, ["stays", "leaving", "goes"]) : null;
         }}
-        tell={(row, column) => {
+        describe={(row, column) => {
           const which = node(row, column);
           if (!which) return "";
           const now = share(which, at.resource, ["stays", "leaving", "goes"]);

@@ -31,7 +31,7 @@ function firstResource(plan: Plan): number {
   return moved ?? order.find((at) => isUsed(at, fates)) ?? 0;
 }
 
-/** What people come for: who makes others leave; but of a manifest, what is in it. */
+/** The ask that is shown first: one with victims; of a manifest, one of its own. */
 function firstAsk(plan: Plan, isOfManifest: boolean): number {
   const isQueue = (ask: Ask) => ask.name.startsWith("Queue ");
   const wanted = [
@@ -95,7 +95,7 @@ export function PlanPage(props: { plan: Plan }) {
   );
 }
 
-/** Who asks, and the nodes; the dashboard shows them, too. */
+/** The asks and the nodes; the dashboard shows them, too. */
 export function PlanSections(props: { plan: Plan; isOfManifest?: boolean }) {
   const { plan } = props;
   const colours = useMemo(() => new Colours(plan), [plan]);
@@ -106,7 +106,7 @@ export function PlanSections(props: { plan: Plan; isOfManifest?: boolean }) {
   const ask = plan.asks[chosen.value];
   return (
     <>
-      <Section id="asks" title="Who asks">
+      <Section id="asks" title="Asks">
         {plan.asks.length === 0 ? (
           <p class="empty">Nothing is pending.</p>
         ) : (

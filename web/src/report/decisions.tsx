@@ -18,7 +18,7 @@ interface Column {
 
 const columns: Column[] = [
   {
-    name: "Who asked",
+    name: "Ask",
     tip: "The pod, group or session that got a place.",
     number: false,
     key: (each) => each.ask,
@@ -203,7 +203,7 @@ export function Decisions(props: { run: Run }) {
     <>
       <Choice label="Show" names={["Slowest", "Most disruptive"]} value={which} />
       {decisions.length === 0 ? (
-        <p class="empty">{slow ? "Nobody had to wait for a place." : "Nobody had to leave."}</p>
+        <p class="empty">{slow ? "No ask had to wait." : "Nothing was evicted."}</p>
       ) : (
         <Table key={`${props.run.name} ${which.value}`} decisions={decisions} sort={slow ? 3 : 4} />
       )}

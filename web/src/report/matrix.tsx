@@ -5,15 +5,15 @@ import type { Run } from "./types";
 export function Matrix(props: { matrix: Run["matrix"] }) {
   const { askers, victims, counts } = props.matrix;
   const most = Math.max(1, ...counts.flat());
-  if (askers.length === 0) return <p class="empty">Nobody was preempted.</p>;
+  if (askers.length === 0) return <p class="empty">Nothing was preempted.</p>;
   return (
-    <Scroll label="Who preempted whom">
+    <Scroll label="Preemptions by priority">
       <table class="matrix">
         <thead>
           <tr>
             <td />
             <th scope="colgroup" colSpan={victims.length}>
-              who left, by priority
+              victims, by priority
             </th>
           </tr>
           <tr>

@@ -18,7 +18,7 @@ export function Nodes(props: { run: Run }) {
         rows={rows.length}
         cellHeight={height}
         value={(row, column) => used[row]?.[column] ?? null}
-        tell={(row, column) => {
+        describe={(row, column) => {
           const value = used[row]?.[column];
           const what =
             value === null || value === undefined

@@ -61,7 +61,7 @@ export function OverTime(props: { runs: Run[] }) {
       <Plot
         {...preemptions}
         title="Preemptions"
-        unit="told to leave per sample"
+        unit="evicted per sample"
         show={count}
         least={5}
         steps

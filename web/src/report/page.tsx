@@ -52,8 +52,8 @@ function OneRun(props: { run: Run; report: Report }) {
       </Section>
       <Section
         id="matrix"
-        title="Who preempted whom"
-        lead="Pods, sessions and replicas that were told to leave, by the priority of whoever they made room for and by their own. Queues take back what they deserve, whatever the priorities."
+        title="Preemptions by priority"
+        lead="Evicted pods, sessions and replicas, by the priority of the ask and by their own. Queues take back what they deserve, whatever the priorities."
       >
         <Matrix matrix={run.matrix} />
       </Section>

@@ -14,11 +14,11 @@ function bandNames(boundsMs: number[]): string[] {
 function Bar(props: { row: WaitRow; names: string[] }) {
   const all = [...props.row.runs, props.row.never];
   const sum = all.reduce((a, b) => a + b, 0);
-  const told = all
+  const labels = all
     .map((runs, at) => (runs > 0 ? `${counted(runs, "run")} ${props.names[at]}` : ""))
     .filter((text) => text !== "");
   return (
-    <div class="bar" role="img" aria-label={told.join(", ")}>
+    <div class="bar" role="img" aria-label={labels.join(", ")}>
       {all.map((runs, at) =>
         runs === 0 ? null : (
           <span
@@ -35,7 +35,7 @@ function Bar(props: { row: WaitRow; names: string[] }) {
 
 export function Waits(props: { rows: WaitRow[]; boundsMs: number[] }) {
   const names = bandNames(props.boundsMs);
-  if (props.rows.length === 0) return <p class="empty">Nobody arrived.</p>;
+  if (props.rows.length === 0) return <p class="empty">Nothing arrived.</p>;
   const used = names.map((_name, at) =>
     props.rows.some((row) => (at < row.runs.length ? (row.runs[at] ?? 0) > 0 : row.never > 0)),
   );
@@ -43,7 +43,7 @@ export function Waits(props: { rows: WaitRow[]; boundsMs: number[] }) {
     ["p50", "Half of the runs waited at most this long."],
     ["p90", "90 of 100 runs waited at most this long."],
     ["p99", "99 of 100 runs waited at most this long."],
-    ["max", "Nobody who started waited longer."],
+    ["max", "The longest wait of all runs that started."],
   ];
   return (
     <>

@@ -1,4 +1,4 @@
-// Others choose names and messages. Characters that nobody sees, or that turn a line around, are
+// Names and messages are untrusted. Characters that are invisible, or that reorder a line, are
 // shown as their codes, so that no name can pass for another one.
 const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const allUnseen = new RegExp(unseen, "gu");

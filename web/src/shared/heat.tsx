@@ -8,7 +8,7 @@ export interface HeatProps {
   cellHeight: number;
   /** Thousandths; null: there is nothing. */
   value: (row: number, column: number) => number | null;
-  tell: (row: number, column: number) => string;
+  describe: (row: number, column: number) => string;
   /** Cells that a ring marks. */
   marked?: (row: number, column: number) => boolean;
   choose?: (row: number, column: number) => void;
@@ -132,8 +132,10 @@ export function Heat(props: HeatProps) {
         }}
         onKeyDown={walk}
       />
-      <p class="told" aria-live="polite">
-        {cell ? props.tell(cell.row, cell.column) : "Point at a cell, or walk with the arrow keys."}
+      <p class="description" aria-live="polite">
+        {cell
+          ? props.describe(cell.row, cell.column)
+          : "Point at a cell, or walk with the arrow keys."}
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-#include "cli/embedded/embedded_wish.hpp"
+#include "cli/embedded/embedded_options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,19 +60,20 @@ TEST(WantsEmbedded, NeverBoth) {
 }
 
 /// Before, a run whose kubeconfig was forgotten recorded a made-up cluster, and did not say so.
-TEST(WantsEmbedded, WhoDidNotAskForItIsTold) {
-  const auto told = [](std::vector<std::string> words) {
+TEST(WantsEmbedded, PrintsANoticeIfNotRequested) {
+  const auto notice = [](std::vector<std::string> words) {
     words.insert(words.begin(), "run");
-    return told_without_cluster(parse(words)->arguments);
+    return embedded_notice(parse(words)->arguments);
   };
-  EXPECT_EQ(told({"--embedded", "--journal", "x"}), "");
-  EXPECT_EQ(told({"--seed", "1"}), "");
-  EXPECT_EQ(told({}),
+  EXPECT_EQ(notice({"--embedded", "--journal", "x"}), "");
+  EXPECT_EQ(notice({"--seed", "1"}), "");
+  EXPECT_EQ(notice({}),
             "no Kubernetes cluster was found (KUBECONFIG is not set, there is no ~/.kube/config, "
             "and this is no pod), so a made-up one is scheduled; name yours with --kubeconfig "
             "FILE, or say --embedded");
-  EXPECT_NE(told({"--journal", "run.journal"}).find("scheduled and recorded in run.journal; name"),
-            std::string::npos);
+  EXPECT_NE(
+      notice({"--journal", "run.journal"}).find("scheduled and recorded in run.journal; name"),
+      std::string::npos);
 }
 
 TEST(EmbeddedLoad, WhatIsNotSaidIsAsUsual) {

@@ -1,4 +1,4 @@
-#include "cli/embedded/embedded_wish.hpp"
+#include "cli/embedded/embedded_options.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> standard_
 constexpr std::int64_t pods_per_node = 2'500;
 constexpr std::int64_t pods_most = 100'000;
 
-std::unexpected<Error> wrong_wish(std::string message) {
+std::unexpected<Error> usage_problem(std::string message) {
   return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
 }
 
@@ -45,7 +45,7 @@ std::string_view first_given(const Arguments& arguments,
 
 bool has_live_cluster(const kube::KubeEnvironment& environment) {
   if (environment.is_plugin || environment.is_in_cluster()) return true;
-  // A list of files that are not there is a mistake to tell, and no wish for another cluster.
+  // A list of missing files is an error to report, and not a request for another cluster.
   if (!environment.kubeconfig.empty()) return true;
   std::error_code ignored;
   return !environment.home.empty() &&
@@ -62,8 +62,8 @@ Result<std::int64_t> number_in(const Arguments& arguments, std::string_view flag
       value <= most) {
     return value;
   }
-  return wrong_wish(fmt::format("--{} '{}': expected a whole number from {} to {}", flag,
-                                shorten(*text), least, most));
+  return usage_problem(fmt::format("--{} '{}': expected a whole number from {} to {}", flag,
+                                   shorten(*text), least, most));
 }
 
 bool names_part(std::string_view list, std::string_view name) {
@@ -81,7 +81,7 @@ Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironm
   const std::string_view live = first_given(arguments, live_only);
   const std::string_view embedded = first_given(arguments, embedded_only);
   if (!live.empty() && !embedded.empty()) {
-    return wrong_wish(fmt::format(
+    return usage_problem(fmt::format(
         "--{} is for the embedded cluster and --{} for a live one; leave one of them out", embedded,
         live));
   }
@@ -89,14 +89,13 @@ Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironm
   return !embedded.empty() || !has_live_cluster(environment);
 }
 
-std::string told_without_cluster(const Arguments& arguments) {
+std::string embedded_notice(const Arguments& arguments) {
   if (!first_given(arguments, embedded_only).empty()) return {};
   const std::string journal(arguments.text("journal"));
   return fmt::format(
       "no Kubernetes cluster was found (KUBECONFIG is not set, there is no ~/.kube/config, and "
-      "this "
-      "is no pod), so a made-up one is scheduled{}; name yours with --kubeconfig FILE, or say "
-      "--embedded",
+      "this is no pod), so a made-up one is scheduled{}; name yours with --kubeconfig FILE, or "
+      "say --embedded",
       journal.empty() ? "" : fmt::format(" and recorded in {}", shorten(journal)));
 }
 
@@ -108,38 +107,38 @@ Result<GenerateOptions> embedded_load(std::string_view text) {
     }
   }
   Result<GenerateOptions> options = parse_generate(list);
-  if (!options) return wrong_wish(options.error().message);
+  if (!options) return usage_problem(options.error().message);
   if (!names_part(text, "pods")) {
     options->pods = std::min(options->nodes * pods_per_node, pods_most);
   }
   return options;
 }
 
-Result<EmbeddedWish> read_embedded_wish(const Arguments& arguments) {
-  EmbeddedWish wish{.journal = std::string(arguments.text("journal")),
-                    .json = arguments.text("output") == "json"};
+Result<EmbeddedOptions> read_embedded_options(const Arguments& arguments) {
+  EmbeddedOptions options{.journal = std::string(arguments.text("journal")),
+                          .json = arguments.text("output") == "json"};
   const auto load = embedded_load(arguments.given("generate").value_or(""));
   if (!load) return std::unexpected(load.error());
-  wish.load = *load;
+  options.load = *load;
   const auto seed = number_in(arguments, "seed", 1, 0, std::numeric_limits<std::int64_t>::max());
   if (!seed) return std::unexpected(seed.error());
-  wish.seed = static_cast<std::uint64_t>(*seed);
-  const auto speed = number_in(arguments, "speed", wish.speed, 1, pace_max);
+  options.seed = static_cast<std::uint64_t>(*seed);
+  const auto speed = number_in(arguments, "speed", options.speed, 1, pace_max);
   if (!speed) return std::unexpected(speed.error());
-  wish.speed = *speed;
+  options.speed = *speed;
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);
     if (!duration || duration->ms == 0) {
-      return wrong_wish(
+      return usage_problem(
           fmt::format("--for '{}': {}", shorten(*text),
                       duration ? "expected a time such as 10m" : duration.error().message));
     }
-    wish.ends_after = *duration;
+    options.ends_after = *duration;
   }
-  Result<ListenWish> listen = read_listen_wish(arguments);
+  Result<ListenOptions> listen = read_listen_options(arguments);
   if (!listen) return std::unexpected(listen.error());
-  wish.listen = *std::move(listen);
-  return wish;
+  options.listen = *std::move(listen);
+  return options;
 }
 
 }  // namespace makeway::cli
