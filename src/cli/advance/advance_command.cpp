@@ -27,11 +27,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("advance"))));
-  return ExitStatus::usage;
-}
-
 // ---- The plan -----------------------------------------------------------------------------------
 
 /// What a plan document says about how it was made.
@@ -226,7 +221,7 @@ std::optional<ConfigurationDocument> configuration_for(AdvanceWish& wish, const 
 
 ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   Result<AdvanceWish> wish = read_advance_wish(arguments);
-  if (!wish) return usage_error(wish.error().message, terminal);
+  if (!wish) return usage_error("advance", wish.error().message, terminal);
   std::optional<Loaded> loaded =
       load_or_report({.sources = wish->sources, .live = {}}, terminal,
                      {.limits = {}, .asked = {}, .keep_going = arguments.has("keep-going")});
@@ -234,7 +229,7 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   terminal.error.write(load_notes(*loaded));
   std::string usage;
   const auto configuration = configuration_for(*wish, *loaded, usage, terminal);
-  if (!usage.empty()) return usage_error(usage, terminal);
+  if (!usage.empty()) return usage_error("advance", usage, terminal);
   if (!configuration) return ExitStatus::failed;
   const TrustReport trust = honour_marks(*loaded, configuration->configuration, wish->now, false);
   if (arguments.has("keep-going")) {

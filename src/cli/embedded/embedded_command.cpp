@@ -9,31 +9,24 @@
 #include "cli/simulate/simulate_journal.hpp"
 
 namespace makeway::cli {
-namespace {
-
-ExitStatus embedded_usage(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
-  return ExitStatus::usage;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
   Result<EmbeddedWish> wish = read_embedded_wish(arguments);
-  if (!wish) return embedded_usage(wish.error().message, terminal);
+  if (!wish) return usage_error("run", wish.error().message, terminal);
   // As in a simulation nobody here is a stranger, so marks count as in files.
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
                                    .overrides = arguments.all("set")};
   ChosenConfiguration chosen = choose_configuration(choice);
-  if (!chosen.usage.empty()) return embedded_usage(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error("run", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
   name_configuration(*chosen.document, choice);
   const auto journal = open_simulate_journal(arguments, 1);
   if (!journal) {
     if (journal.error().code == ErrorCode::fix_usage) {
-      return embedded_usage(journal.error().message, terminal);
+      return usage_error("run", journal.error().message, terminal);
     }
     terminal.error.write(fmt::format("error: {}\n", printable(journal.error().message)));
     return ExitStatus::failed;

@@ -24,12 +24,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view message, const PlanVoice& voice, Terminal& terminal) {
-  terminal.error.write(
-      fmt::format("makeway: {}\n{}\n", message, help_line(find_command(voice.command))));
-  return ExitStatus::usage;
-}
-
 /// What the flags say, checked.
 struct Wish {
   PlanVoice voice;
@@ -407,7 +401,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, wish.voice, terminal);
+  if (!chosen.usage.empty()) return usage_error(wish.voice.command, chosen.usage, terminal);
   if (!chosen.document) {
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
@@ -508,15 +502,15 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
 ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
                          const PlanVoice& voice) {
   if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
-    return usage_error(wrong, voice, terminal);
+    return usage_error(voice.command, wrong, terminal);
   }
   Wish wish{.voice = voice};
   if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
-    return usage_error(wrong, voice, terminal);
+    return usage_error(voice.command, wrong, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
   wish.chosen = choose_configuration(wish.configuration);
-  if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, voice, terminal);
+  if (!wish.chosen.usage.empty()) return usage_error(voice.command, wish.chosen.usage, terminal);
   terminal.error.write(problem_lines(wish.chosen.problems, palette_for_error(terminal)));
   if (!wish.chosen.document) return ExitStatus::failed;
   wish.input.now = wish.now;

@@ -26,11 +26,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view message, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("risk"))));
-  return ExitStatus::usage;
-}
-
 /// Bound to a node that is there, not leaving, and no kernel.
 bool is_running(const Cluster& cluster, PodIndex pod) {
   const NodeIndex node = cluster.pods().node[pod];
@@ -423,10 +418,10 @@ ExitStatus tell_risk(const Arguments& arguments, const RiskWish& wish, Loaded& l
 ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   RiskWish wish;
   if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error("risk", wrong, terminal);
   }
   ChosenConfiguration chosen = choose_configuration(wish.choice);
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
   wish.input.now = wish.now;
@@ -442,7 +437,7 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   if (loaded->configuration && !wish.choice.is_named() && !wish.choice.live_trust) {
     wish.choice.found = &*loaded->configuration;
     chosen = choose_configuration(wish.choice);
-    if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+    if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
   }
   const Configuration& configuration = chosen.document->configuration;
   const TrustReport trust = honour_marks(*loaded, configuration, wish.now, wish.choice.live_trust);
