@@ -3,9 +3,9 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops no other
 // (law 13): what can be read of it is taken, and the problem is kept.
-// The seen_object of a pod that has finished and was a kernel of a session comes with its removal:
-// who tends sessions must know how it ended. Whoever decides is also told which DaemonSets there
-// are, and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
+// The state of a pod that has finished and was a kernel of a session comes with its removal: the
+// session keeper must know how it ended. The loop also gets the DaemonSets that there are, and the
+// pods that a kubelet refused; of a plane, what its Deployments and autoscalers scale.
 #pragma once
 
 #include <cstdint>
@@ -90,10 +90,10 @@ class WatchedObjects final : public WatchListener {
   std::uint64_t refused_ = 0;  ///< Objects with errors.
 };
 
-/// Whether it makes sense to watch them: the store keeps objects of this kind, or whoever
-/// decides wants to know which there are.
+/// Whether it makes sense to watch them: the store keeps objects of this kind, or the loop
+/// must know which there are.
 bool is_watched(const Resource& resource, FeedUse use);
-/// What to watch instead. Whoever decides wants to see why a pod has failed, and a server ends
+/// What to watch instead. The loop must see why a pod has failed, and a server ends
 /// the watch of an object that leaves a selection with how it was before; where there are sessions,
 /// also that it has succeeded. Of a DaemonSet only its name matters.
 const Resource& watched_instead(const Resource& resource, FeedUse use, bool has_sessions);

@@ -52,7 +52,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   }
 }
 
-/// What a brake holds back is asked for again and again; it says until when, and is told once.
+/// What a brake holds back is asked for again and again; it says until when, and is logged once.
 bool DecisionLog::is_told(const Receipt& receipt, Time now) {
   if (!receipt.again_at) return false;
   std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });

@@ -1,10 +1,10 @@
-// DecisionLog: tells a log what the loop decides, for whom and why, and what the cluster refused.
+// DecisionLog: logs what the loop decides, for which ask and why, and what the cluster refused.
 //
-// A cycle in which something is done or told is a line with counts. An ask is told when it has
+// A cycle in which something is done or logged is a line with counts. An ask is logged when it has
 // another outcome, place, victim or cause than the last time: what else stands in its reason (how
 // much is missing, on how many nodes) changes with every pod that comes or goes, and is in its
-// condition and in the journal. What a brake refuses is told once, until it is over, and so is who
-// cannot ask at all. Victims are told each with its cause. A plan that broke a law leaves a
+// condition and in the journal. What a brake refuses is logged once, until it is over, and so is an
+// object that cannot ask. Victims are logged each with its cause. A plan that broke a law leaves a
 // reproducer behind (cli/plan/bug_report.hpp).
 #pragma once
 
@@ -42,8 +42,8 @@ class DecisionLog final : public LoopWatcher {
 
   RunLog& log_;
   const ConfigurationDocument& document_;
-  std::map<AskName, std::string> told_;           ///< The last answer of whoever is pending.
-  std::map<std::string, std::string> undecided_;  ///< Who cannot ask, and why it was said.
+  std::map<AskName, std::string> told_;           ///< The last answer of each pending ask.
+  std::map<std::string, std::string> undecided_;  ///< Objects that cannot ask, and why.
   /// By object and ask: until when a brake holds.
   std::map<std::pair<ObjectRef, std::optional<ObjectRef>>, Time> braked_;
   BugFiles bug_files_;

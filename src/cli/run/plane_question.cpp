@@ -36,7 +36,7 @@ bool PlaneQuestion::was_heard() {
 void PlaneQuestion::run() {
   Answer answer;
   const auto served = connection_->api().discover();
-  // Who may not ask what is served may still scale.
+  // Without the right to ask what is served we may still scale.
   const bool is_there = served || served.error().failure == kube::Failure::forbidden;
   {
     const std::scoped_lock lock(mutex_);

@@ -1,5 +1,5 @@
 // PlaneQuestion: may we write to this plane? Asked on a thread of its own, so that a plane that
-// does not answer keeps nobody from beginning.
+// does not answer does not keep the run from beginning.
 #pragma once
 
 #include <condition_variable>

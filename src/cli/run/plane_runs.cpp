@@ -69,7 +69,7 @@ bool PlaneRuns::may_begin(bool writes) {
   return may;
 }
 
-/// What nobody knows is no reason to wait.
+/// What is not known is no reason to wait.
 bool PlaneRuns::may_write(Plane& plane, PlaneQuestion& question, Time begun) {
   const auto answer = question.await(begun + patience_.heard, begun + patience_.whole);
   if (!answer || answer->error) {

@@ -2,10 +2,10 @@
 // section 4).
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
-//     run from beginning. One that cannot be reached does not, and nobody waits for it: it is asked
+//     run from beginning. One that cannot be reached does not, and nothing waits for it: it is asked
 //     until it answers, and counts as unreachable until then. All planes are asked at the same
 //     time, so that several of them cost no more than one.
-//  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
+//  2. A plane that is lost is logged, and again when it is back; nothing else is stopped.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@
 
 namespace makeway::cli {
 
-/// A plane that somebody has opened.
+/// A plane whose connection is open.
 struct PlaneParts {
   std::string name;
   std::unique_ptr<kube::Connection> connection;
@@ -41,9 +41,9 @@ class PlaneRuns {
 
   /// Rule 1.
   bool may_begin(bool writes);
-  /// False: a connection could not be opened, and that was told.
+  /// False: a connection could not be opened, and that was reported.
   bool begin();
-  /// For a writer: connections that nobody else uses. Empty where there is none to be had.
+  /// For a writer: connections of its own. Empty where there is none to be had.
   kube::PlaneConnections connections();
   void join(kube::LivePort& port);
   /// Rule 2, and which schedules nothing is decided about.
@@ -57,7 +57,7 @@ class PlaneRuns {
     std::unique_ptr<kube::Connection> connection;
     std::unique_ptr<kube::LiveFeed> feed;
     bool sees = false;
-    bool was_missed = false;  ///< That it is not seen was told.
+    bool was_missed = false;  ///< That it is not seen was logged.
   };
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);

@@ -45,14 +45,14 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
-  // A shadow decides once, and would never come back to whoever has to wait first.
+  // A shadow decides once, and would never come back to an ask that has to wait first.
   if (!is_shadow) {
     chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
   }
   return std::move(chosen.document);
 }
 
-/// Null, with an error told: it cannot be had.
+/// Null, with an error reported: it cannot be had.
 std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal) {
   auto begun = Journal::open(std::move(options));
   if (!begun) {
@@ -65,7 +65,7 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
   return *std::move(begun);
 }
 
-/// Fewer than wished: one could not be opened, and that was told.
+/// Fewer than asked for: one could not be opened, and that was reported.
 std::vector<PlaneParts> open_planes(const RunRequest& request, const kube::KubeTarget& home,
                                     Terminal& terminal) {
   std::vector<PlaneParts> planes;

@@ -225,7 +225,7 @@ class SchedulerRun {
     if (!trouble.empty()) log_.tell(LogLevel::warning, "lease-trouble", {{"reason", trouble}});
   }
 
-  /// While somebody else leads: whether we could. What is seen is thrown away.
+  /// While another process leads: whether we could. What is seen is thrown away.
   bool stand_by() {
     const std::string holder = keeper_->holder();
     if (holder.empty() || holder == identity_) return true;
@@ -305,7 +305,7 @@ class SchedulerRun {
   ExitStatus schedule() {
     while (!is_over()) {
       loop_->step();
-      loop_->forget_refused();  // The log has told them.
+      loop_->forget_refused();  // They are in the log.
       if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_permanent(*feed_)) return ExitStatus::failed;
       tell_sight();
@@ -330,7 +330,7 @@ class SchedulerRun {
     return true;
   }
 
-  /// Who does not see the cluster must not keep others from leading; also, what is served may have
+  /// A process that does not see the cluster must not keep others from leading; also, what is served may have
   /// changed since it was asked, and only a start asks anew.
   bool is_blind_for_long() {
     const Time now = kube::monotonic_now();
@@ -338,7 +338,7 @@ class SchedulerRun {
     if (now - seen_at_ < blind_max) return false;
     tell_missing(*feed_, LogLevel::error);
     log_.tell(LogLevel::error, "blind",
-              {{"reason", fmt::format("a kind was not seen for {}; whoever starts next asks anew "
+              {{"reason", fmt::format("a kind was not seen for {}; the next process asks anew "
                                       "what is served",
                                       to_text(blind_max))}});
     return true;

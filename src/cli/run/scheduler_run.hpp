@@ -6,7 +6,7 @@
 //     last one wrote. While another one leads it stands by, watching, and writes nothing.
 //  3. It schedules until it is told to end. Then it decides nothing more, lets what is being
 //     written come to its end, and gives the Lease back.
-//  4. A lost Lease ends it at once, with a status of its own: whoever starts it again starts anew.
+//  4. A lost Lease ends it at once, with a status of its own: its supervisor starts it anew.
 //  5. With --dry-run it takes no Lease and writes nothing; decisions go to standard output.
 //  6. Planes are watched from when it leads (plane_runs.hpp); without the cluster of the Lease
 //     nothing is decided, without a plane only nothing there.
@@ -25,7 +25,7 @@
 
 namespace makeway::cli {
 
-/// Everything that a run needs and somebody else has opened.
+/// Everything that a run needs and its caller has opened.
 struct SchedulerParts {
   const RunRequest& request;
   const ConfigurationDocument& document;

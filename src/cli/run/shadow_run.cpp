@@ -108,7 +108,7 @@ class ShadowRun {
     shows_progress_ = false;
   }
 
-  /// When the first lists are there, and whenever sight is lost or comes back.
+  /// When the first lists are there, and whenever the watches are lost or come back.
   void tell_sight() {
     if (shadow_.is_blind() == was_blind_) return;
     was_blind_ = shadow_.is_blind();
@@ -158,7 +158,7 @@ class ShadowRun {
   Terminal& terminal_;
   Palette palette_;
   PlanTools tools_;
-  LiveView view_;  ///< Nobody's pods are kept from being victims: SPEC section 1.
+  LiveView view_;  ///< No pods are kept from being victims: SPEC section 1.
   kube::LivePort port_;
   ShadowLoop shadow_;
   ShadowTotals totals_;

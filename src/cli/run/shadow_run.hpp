@@ -10,7 +10,7 @@
 
 namespace makeway::cli {
 
-/// Until its time is over or somebody ends it. The watcher may be null.
+/// Until its time is over or a signal ends it. The watcher may be null.
 ExitStatus run_shadow(const RunRequest& request, const ConfigurationDocument& document,
                       kube::LiveFeed& feed, LoopWatcher* watcher, Terminal& terminal,
                       const Palette& palette);

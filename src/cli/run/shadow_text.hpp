@@ -13,7 +13,7 @@ struct ShadowSummary {
   std::string scheduler;
   std::string preset;
   Duration ran;
-  std::size_t open = 0;  ///< Asks that nobody could compare yet.
+  std::size_t open = 0;  ///< Asks that could not be compared yet.
   ShadowTotals totals;
   ShadowStatistics statistics;
 };
