@@ -253,19 +253,15 @@ std::string json_of(const Findings& findings) {
   return text;
 }
 
-ExitStatus usage_error(std::string_view message, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("check"))));
-  return ExitStatus::usage;
-}
-
 }  // namespace
 
 ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   const bool alone = wants_configuration(arguments);
   auto input = input_of(arguments, terminal, alone ? LiveByDefault::no : LiveByDefault::yes);
-  if (!input) return usage_error(input.error().message, terminal);
+  if (!input) return usage_error("check", input.error().message, terminal);
   if (input->empty() && !alone) {
     return usage_error(
+        "check",
         "nothing to check; name files with -f, a live cluster with --kubeconfig, or a "
         "configuration",
         terminal);
@@ -276,10 +272,10 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
                                    .overrides = arguments.all("set"),
                                    .live_trust = trusts_live(arguments, *input)};
   if (const std::string twice = standard_input_twice(choice, input->sources); !twice.empty()) {
-    return usage_error(twice, terminal);
+    return usage_error("check", twice, terminal);
   }
   ChosenConfiguration chosen = choose_configuration(choice);
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error("check", chosen.usage, terminal);
   findings.add(std::move(chosen.problems));
   if (wants_configuration(arguments) && chosen.document) findings.objects = 1;
   if (!input->empty()) {

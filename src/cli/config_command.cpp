@@ -87,11 +87,6 @@ std::string explanation(const Knob& knob, std::size_t width) {
   return text + table.text(plain);
 }
 
-ExitStatus usage_error(std::string_view command, std::string_view message, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command(command))));
-  return ExitStatus::usage;
-}
-
 std::string document_text(const ConfigurationDocument& document, std::string_view format,
                           bool comments) {
   if (format == "yaml" && comments) return commented_yaml(document);

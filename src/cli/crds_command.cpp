@@ -40,12 +40,11 @@ ExitStatus run_crds(const Arguments& arguments, Terminal& terminal) {
   if (kinds.empty()) {
     const std::vector<std::string_view> all = own_kind_names();
     const std::string_view nearest = nearest_of(all, unknown);
-    terminal.error.write(
-        fmt::format("makeway: there is no kind '{}' of ours; {}\n{}\n", shorten(unknown),
-                    nearest.empty() ? fmt::format("there are {}", fmt::join(all, ", "))
-                                    : fmt::format("did you mean {}?", nearest),
-                    help_line(find_command("crds"))));
-    return ExitStatus::usage;
+    const std::string remedy = nearest.empty() ? fmt::format("there are {}", fmt::join(all, ", "))
+                                               : fmt::format("did you mean {}?", nearest);
+    return usage_error("crds",
+                       fmt::format("there is no kind '{}' of ours; {}", shorten(unknown), remedy),
+                       terminal);
   }
   std::string text;
   YamlWriter writer(text);

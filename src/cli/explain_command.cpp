@@ -116,9 +116,8 @@ ExitStatus run_explain(const Arguments& arguments, Terminal& terminal) {
   const std::string remedy =
       nearest.empty() ? fmt::format("kinds with fields of ours: {}", fmt::join(all_kinds(), ", "))
                       : fmt::format("did you mean {}?", nearest);
-  terminal.error.write(fmt::format("makeway: there is no field '{}'; {}\n{}\n", shorten(word),
-                                   remedy, help_line(find_command("explain"))));
-  return ExitStatus::usage;
+  return usage_error("explain", fmt::format("there is no field '{}'; {}", shorten(word), remedy),
+                     terminal);
 }
 
 }  // namespace makeway::cli

@@ -145,4 +145,9 @@ std::string help_line(const Command* command) {
   return fmt::format("'makeway {} --help' says more.", command->name);
 }
 
+ExitStatus usage_error(std::string_view command, std::string_view message, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command(command))));
+  return ExitStatus::usage;
+}
+
 }  // namespace makeway::cli

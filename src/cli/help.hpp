@@ -15,5 +15,7 @@ std::string command_help(const Command& command, const Palette& palette);
 
 /// Where to read more: "makeway snapshot --help"; without a command the program's help.
 std::string help_line(const Command* command);
+/// Writes what is wrong with the arguments, and the line that leads to the help of the command.
+ExitStatus usage_error(std::string_view command, std::string_view message, Terminal& terminal);
 
 }  // namespace makeway::cli

@@ -17,9 +17,10 @@ ExitStatus run_help(const Arguments& arguments, Terminal& terminal) {
   const std::string name = fmt::format("{}", fmt::join(arguments.operands(), " "));
   const Command* const command = find_command(name);
   if (command == nullptr) {
-    terminal.error.write(fmt::format("makeway: there is no command '{}'{}\n{}\n", shorten(name),
-                                     did_you_mean(command_names(), name), help_line(nullptr)));
-    return ExitStatus::usage;
+    return usage_error({},
+                       fmt::format("there is no command '{}'{}", shorten(name),
+                                   did_you_mean(command_names(), name)),
+                       terminal);
   }
   terminal.out.write(command_help(*command, palette_for_out(terminal, "never")));
   return ExitStatus::done;

@@ -26,12 +26,6 @@ ExitStatus refuse(const AskName& name, std::string_view message, Terminal& termi
   return ExitStatus::failed;
 }
 
-ExitStatus wrong_usage(std::string_view message, Terminal& terminal) {
-  terminal.error.write(
-      fmt::format("makeway: {}\n{}\n", message, help_line(find_command("session resume"))));
-  return ExitStatus::usage;
-}
-
 // ---- A live cluster -----------------------------------------------------------------------------
 
 struct SeenSession {
@@ -126,10 +120,10 @@ ExitStatus resume_live(const AskName& name, const Arguments& arguments, Terminal
 
 ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   const Result<WrittenAsk> written = parse_ask(arguments.operands().front(), AskKind::session);
-  if (!written) return wrong_usage(written.error().message, terminal);
+  if (!written) return usage_error("session resume", written.error().message, terminal);
   for (const std::string_view flag : {"kubeconfig", "context"}) {
     if (arguments.given(flag) == "") {
-      return wrong_usage(fmt::format("--{} '': it is empty", flag), terminal);
+      return usage_error("session resume", fmt::format("--{} '': it is empty", flag), terminal);
     }
   }
   const kube::KubeEnvironment& environment = terminal.kube;
@@ -138,8 +132,8 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
       !environment.kubeconfig.empty() || environment.is_in_cluster() || environment.is_plugin;
   const bool has_files = !arguments.all("file").empty();
   if (has_files && is_requested) {
-    return wrong_usage("name files with -f or a live cluster with --kubeconfig, not both",
-                       terminal);
+    return usage_error("session resume",
+                       "name files with -f or a live cluster with --kubeconfig, not both", terminal);
   }
   if (!has_files && (is_requested || is_known)) {
     AskName live{
@@ -148,7 +142,8 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
     return resume_live(live, arguments, terminal);
   }
   if (!has_files) {
-    return wrong_usage(
+    return usage_error(
+        "session resume",
         "there is no session; name files with -f, or a live cluster with --kubeconfig", terminal);
   }
   const auto sources = sources_of(arguments.all("file"), {});

@@ -104,21 +104,15 @@ ExitStatus run_snapshot(const Arguments& arguments, Terminal& terminal) {
   const std::string_view missing =
       "there is no cluster; name files with -f or --plane, or a live one with --kubeconfig";
   if (!input || input->empty()) {
-    terminal.error.write(fmt::format("makeway: {}\n{}\n",
-                                     input ? missing : std::string_view(input.error().message),
-                                     help_line(find_command("snapshot"))));
-    return ExitStatus::usage;
+    return usage_error("snapshot", input ? missing : std::string_view(input.error().message),
+                       terminal);
   }
   if (arguments.has("hide-names") && arguments.text("output") == "text") {
-    terminal.error.write(fmt::format("makeway: --hide-names is for -o json and -o yaml\n{}\n",
-                                     help_line(find_command("snapshot"))));
-    return ExitStatus::usage;
+    return usage_error("snapshot", "--hide-names is for -o json and -o yaml", terminal);
   }
   const auto loaded = read_cluster(arguments, *input, terminal);
   if (!loaded) {
-    terminal.error.write(fmt::format("makeway: {}\n{}\n", loaded.error().message,
-                                     help_line(find_command("snapshot"))));
-    return ExitStatus::usage;
+    return usage_error("snapshot", loaded.error().message, terminal);
   }
   if (!*loaded) return ExitStatus::failed;
   show(**loaded, arguments, terminal);

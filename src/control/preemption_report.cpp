@@ -67,7 +67,7 @@ ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t
   }
   if (!ask.replicas) return report;
   for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    if (claim.kept) continue;  // Told when it was made.
+    if (claim.kept) continue;  // Reported when it was made.
     for (const PlanReplicaVictim& victim : claim.victims) {
       if (victim.action == ReplicaAction::wait) continue;
       add_victim(report, victim, {.name = name_of(victim), .node = claim.node, .reason = {}},

@@ -196,18 +196,18 @@ void Actuator::state(const OwnFindings& wrong) {
 EvictionRequest Actuator::request_of(const PlanAsk& ask,
                                      const std::vector<const PlanAction*>& victims) const {
   EvictionRequest request{.profile = {}, .ask = ref_of(ask), .victims = {}, .plan = {}};
-  const CachedObject* who = cache_.pod(ask.namespace_name, ask.name);
+  const CachedObject* asking = cache_.pod(ask.namespace_name, ask.name);
   if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
-    who = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
+    asking = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
   }
-  if (who != nullptr) request.profile = who->object.scheduler;
+  if (asking != nullptr) request.profile = asking->object.scheduler;
   // A queue has no scheduler of its own: its victims' counts.
   request.is_claim = ask.kind == AskKind::queue;
   if (ask.kind == AskKind::replica_schedule)
     return schedule_request_of(std::move(request), victims);
   if (request.is_claim && !victims.empty()) {
-    who = cache_.pod(victims.front()->namespace_name, victims.front()->name);
-    if (who != nullptr) request.profile = who->object.scheduler;
+    asking = cache_.pod(victims.front()->namespace_name, victims.front()->name);
+    if (asking != nullptr) request.profile = asking->object.scheduler;
   }
   request.rolls_back = ask.kind == AskKind::pod_group;
   request.victims.reserve(victims.size());

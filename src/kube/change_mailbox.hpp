@@ -2,8 +2,8 @@
 //
 // By kind, namespace and name; of several changes of one object the newest wins, so that it holds
 // at most twice what the cluster holds, however late it is read. Gone and come again is kept as
-// both: it is another object. So is a pod that was marked as preempted and is gone: who compares
-// wants to know why it went. Any thread may put and take.
+// both: it is another object. So is a pod that was marked as preempted and is gone: a shadow must
+// know why it went. Any thread may put and take.
 #pragma once
 
 #include <atomic>
@@ -49,7 +49,7 @@ class ChangeMailbox {
   void wait_for_wake(Duration at_most);
   /// Ends the wait of another thread without a change; its next wait ends at once.
   void wake();
-  /// Of a plane: whoever waits does so elsewhere, and is called from then on whenever this one is
+  /// Of a plane: the waiting thread waits elsewhere, and is called from then on whenever this one is
   /// woken; after `forward_changes`, also whenever something is put.
   void forward(std::function<void()> call);
   void forward_changes() { forwards_changes_ = true; }

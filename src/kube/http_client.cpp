@@ -159,7 +159,7 @@ void set_server(Transfer& transfer, const HttpSettings& settings) {
   const ServerParts parts = parts_of(settings.server);
   transfer.url = settings.server + transfer.request.path;
   if (!settings.tls_server_name.empty()) {
-    // Curl takes the name in the certificate from the URL, so the way to it is told apart.
+    // Curl takes the name in the certificate from the URL, so the way to it is given separately.
     transfer.url = fmt::format("{}://{}:{}{}{}", parts.scheme, settings.tls_server_name, parts.port,
                                parts.prefix, transfer.request.path);
     const std::string way =

@@ -120,8 +120,8 @@ class HttpClient {
   void wake();
   std::size_t running() const;
   /// From now on every request has a connection of its own. Where several share one over HTTP/2,
-  /// curl 7.88 can leave the end of a long answer unread until any other byte comes; who waits for
-  /// lists beside quiet watches then waits for their next bookmark.
+  /// curl 7.88 can leave the end of a long answer unread until any other byte comes; a list beside
+  /// quiet watches then waits for their next bookmark.
   void keep_apart();
   /// The newest one, of any answer; also of a stream that goes on. None: no server sent one.
   std::optional<SeenDate> date() const;

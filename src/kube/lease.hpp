@@ -1,7 +1,7 @@
 // The Lease by which one of several processes leads (SPEC section 8, "Leader").
 //
-// As client-go does it: whoever holds it renews with the version of the last answer; whoever does
-// not watches it, and takes it when it was not renewed for as long as it says, by our own clock
+// As client-go does it: the holder renews with the version of the last answer; a process that does
+// not hold it watches it, and takes it when it was not renewed for as long as it says, by our clock
 // since we saw it change. Times in it are never compared with ours.
 //
 // All times follow from one knob, as 15 : 10 : 8 : 5 : 2 parts of it: how long it lasts, how long

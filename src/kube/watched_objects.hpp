@@ -90,10 +90,10 @@ class WatchedObjects final : public WatchListener {
   std::uint64_t refused_ = 0;  ///< Objects with errors.
 };
 
-/// Whether it makes sense to watch them: the store keeps objects of this kind, or whoever
-/// decides wants to know which there are.
+/// Whether it makes sense to watch them: the store keeps objects of this kind, or the loop
+/// must know which there are.
 bool is_watched(const Resource& resource, FeedUse use);
-/// What to watch instead. Whoever decides wants to see why a pod has failed, and a server ends
+/// What to watch instead. The loop must see why a pod has failed, and a server ends
 /// the watch of an object that leaves a selection with how it was before; where there are sessions,
 /// also that it has succeeded. Of a DaemonSet only its name matters.
 const Resource& watched_instead(const Resource& resource, FeedUse use, bool has_sessions);

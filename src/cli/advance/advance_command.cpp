@@ -27,11 +27,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("advance"))));
-  return ExitStatus::usage;
-}
-
 // ---- The plan -----------------------------------------------------------------------------------
 
 /// What a plan document says about how it was made.
@@ -228,7 +223,7 @@ std::optional<ConfigurationDocument> configuration_for(AdvanceOptions& options,
 
 ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   Result<AdvanceOptions> options = read_advance_options(arguments);
-  if (!options) return usage_error(options.error().message, terminal);
+  if (!options) return usage_error("advance", options.error().message, terminal);
   std::optional<Loaded> loaded =
       load_or_report({.sources = options->sources, .live = {}}, terminal,
                      {.limits = {}, .asked = {}, .keep_going = arguments.has("keep-going")});
@@ -236,7 +231,7 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   terminal.error.write(load_notes(*loaded));
   std::string usage;
   const auto configuration = configuration_for(*options, *loaded, usage, terminal);
-  if (!usage.empty()) return usage_error(usage, terminal);
+  if (!usage.empty()) return usage_error("advance", usage, terminal);
   if (!configuration) return ExitStatus::failed;
   const TrustReport trust =
       honour_marks(*loaded, configuration->configuration, options->now, false);

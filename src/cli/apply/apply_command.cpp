@@ -21,11 +21,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("apply"))));
-  return ExitStatus::usage;
-}
-
 ExitStatus refuse(const Problems& problems, Terminal& terminal) {
   terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
   return ExitStatus::failed;
@@ -87,7 +82,7 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
   if (!choice.is_named()) choice.preset = preset_behind(plan.preset);
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) {
-    status = usage_error(chosen.usage, terminal);
+    status = usage_error("apply", chosen.usage, terminal);
     return std::nullopt;
   }
   status = ExitStatus::failed;
@@ -129,18 +124,18 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
 
 ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
   if (const std::string wrong = refuse_flags(arguments, terminal); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error("apply", wrong, terminal);
   }
   LeaseRequest lease;
   if (const std::string wrong =
           read_lease_request(arguments.given("lease").value_or(standard_lease), lease);
       !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error("apply", wrong, terminal);
   }
   const PlanReading reading = read_plan(arguments.operands().front());
   if (!reading.document) return refuse(reading.problems, terminal);
   const Result<ChosenAsks> chosen = choose_asks(*reading.document, arguments.all("only"));
-  if (!chosen) return usage_error(chosen.error().message, terminal);
+  if (!chosen) return usage_error("apply", chosen.error().message, terminal);
   ExitStatus status = ExitStatus::done;
   const auto document = read_rules(arguments, *reading.document, terminal, status);
   if (!document) return status;

@@ -9,31 +9,23 @@
 #include "cli/simulate/simulate_journal.hpp"
 
 namespace makeway::cli {
-namespace {
-
-ExitStatus embedded_usage(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
-  return ExitStatus::usage;
-}
-
-}  // namespace
 
 ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
   Result<EmbeddedOptions> options = read_embedded_options(arguments);
-  if (!options) return embedded_usage(options.error().message, terminal);
+  if (!options) return usage_error("run", options.error().message, terminal);
   // As in a simulation there are no untrusted users, so marks count as in files.
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
                                    .overrides = arguments.all("set")};
   ChosenConfiguration chosen = choose_configuration(choice);
-  if (!chosen.usage.empty()) return embedded_usage(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error("run", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
   name_configuration(*chosen.document, choice);
   const auto journal = open_simulate_journal(arguments, 1);
   if (!journal) {
     if (journal.error().code == ErrorCode::fix_usage) {
-      return embedded_usage(journal.error().message, terminal);
+      return usage_error("run", journal.error().message, terminal);
     }
     terminal.error.write(fmt::format("error: {}\n", printable(journal.error().message)));
     return ExitStatus::failed;

@@ -28,11 +28,6 @@ namespace {
 
 constexpr std::uint64_t cycles_shown_max = 10;
 
-ExitStatus replay_usage(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("replay"))));
-  return ExitStatus::usage;
-}
-
 struct ReplayOptions {
   std::optional<std::uint64_t> cycle;
   std::optional<ConfigurationDocument> other;  ///< Decide by these rules as well.
@@ -249,7 +244,7 @@ ExitStatus run_replay(const Arguments& arguments, Terminal& terminal) {
   Problems problems;
   if (const std::string wrong = read_replay_options(arguments, terminal, options, problems);
       !wrong.empty()) {
-    return replay_usage(wrong, terminal);
+    return usage_error("replay", wrong, terminal);
   }
   terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
   if (has_errors(problems)) return ExitStatus::failed;

@@ -25,11 +25,6 @@ namespace {
 
 constexpr std::size_t events_shown_max = 40;
 
-ExitStatus why_usage(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("why"))));
-  return ExitStatus::usage;
-}
-
 /// "; considered too and spared: default/b (priority 20)"
 std::string spared_text(const WhyEviction& eviction) {
   if (eviction.spared.empty()) return {};
@@ -207,7 +202,7 @@ ExitStatus why_from_files(const Arguments& arguments, Terminal& terminal) {
     }
   }
   const Result<Invocation> plan = parse(words);
-  if (!plan) return why_usage(plan.error().message, terminal);
+  if (!plan) return usage_error("why", plan.error().message, terminal);
   const ExitStatus status =
       run_plan_with(plan->arguments, terminal, real_tools(), {.command = "why", .ask_field = {}});
   if (status == ExitStatus::failed) {
@@ -222,18 +217,20 @@ ExitStatus why_from_files(const Arguments& arguments, Terminal& terminal) {
 
 ExitStatus run_why(const Arguments& arguments, Terminal& terminal) {
   if (arguments.has("journal") == arguments.has("file")) {
-    return why_usage("give one of --journal FILE and -f FILE", terminal);
+    return usage_error("why", "give one of --journal FILE and -f FILE", terminal);
   }
   const std::string& written = arguments.operands().front();
   const Result<WrittenObject> subject = parse_object(written);
   if (!subject) {
-    return why_usage(fmt::format("'{}': {}", shorten(written), subject.error().message), terminal);
+    return usage_error("why", fmt::format("'{}': {}", shorten(written), subject.error().message),
+                       terminal);
   }
   if (arguments.has("file")) return why_from_files(arguments, terminal);
   for (const std::string_view flag : {"preset", "config", "set", "now"}) {
     if (!arguments.has(flag)) continue;
-    return why_usage(fmt::format("--{} is for -f; a journal has its own rules and times", flag),
-                     terminal);
+    return usage_error("why",
+                       fmt::format("--{} is for -f; a journal has its own rules and times", flag),
+                       terminal);
   }
   return why_from_journal(arguments, *subject, terminal);
 }

@@ -24,12 +24,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view message, const PlanVoice& voice, Terminal& terminal) {
-  terminal.error.write(
-      fmt::format("makeway: {}\n{}\n", message, help_line(find_command(voice.command))));
-  return ExitStatus::usage;
-}
-
 /// What the flags say, checked.
 struct PlanOptions {
   PlanVoice voice;
@@ -412,7 +406,7 @@ ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Te
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, options.voice, terminal);
+  if (!chosen.usage.empty()) return usage_error(options.voice.command, chosen.usage, terminal);
   if (!chosen.document) {
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
@@ -513,15 +507,17 @@ ExitStatus plan_batch(const Arguments& arguments, const PlanOptions& options, Te
 ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
                          const PlanVoice& voice) {
   if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
-    return usage_error(wrong, voice, terminal);
+    return usage_error(voice.command, wrong, terminal);
   }
   PlanOptions options{.voice = voice};
   if (const std::string wrong = read_options(arguments, terminal, options); !wrong.empty()) {
-    return usage_error(wrong, voice, terminal);
+    return usage_error(voice.command, wrong, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
   options.chosen = choose_configuration(options.configuration);
-  if (!options.chosen.usage.empty()) return usage_error(options.chosen.usage, voice, terminal);
+  if (!options.chosen.usage.empty()) {
+    return usage_error(voice.command, options.chosen.usage, terminal);
+  }
   terminal.error.write(problem_lines(options.chosen.problems, palette_for_error(terminal)));
   if (!options.chosen.document) return ExitStatus::failed;
   options.input.now = options.now;

@@ -26,11 +26,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view message, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("risk"))));
-  return ExitStatus::usage;
-}
-
 /// Bound to a node that is there, not leaving, and no kernel.
 bool is_running(const Cluster& cluster, PodIndex pod) {
   const NodeIndex node = cluster.pods().node[pod];
@@ -427,10 +422,10 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
 ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   RiskOptions options;
   if (const std::string wrong = read_options(arguments, terminal, options); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error("risk", wrong, terminal);
   }
   ChosenConfiguration chosen = choose_configuration(options.choice);
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
   options.input.now = options.now;
@@ -446,7 +441,7 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   if (loaded->configuration && !options.choice.is_named() && !options.choice.live_trust) {
     options.choice.found = &*loaded->configuration;
     chosen = choose_configuration(options.choice);
-    if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+    if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
   }
   const Configuration& configuration = chosen.document->configuration;
   const TrustReport trust =

@@ -24,11 +24,6 @@
 namespace makeway::cli {
 namespace {
 
-ExitStatus usage_error(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
-  return ExitStatus::usage;
-}
-
 /// None: the status says how it ended.
 std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool is_shadow,
                                                 Terminal& terminal, ExitStatus& status) {
@@ -38,7 +33,7 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
                                    .live_trust = true};
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) {
-    status = usage_error(chosen.usage, terminal);
+    status = usage_error("run", chosen.usage, terminal);
     return std::nullopt;
   }
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
@@ -94,7 +89,7 @@ std::vector<PlaneParts> open_planes(const RunRequest& request, const kube::KubeT
 
 ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Result<bool> embedded = wants_embedded(arguments, terminal.kube);
-  if (!embedded) return usage_error(embedded.error().message, terminal);
+  if (!embedded) return usage_error("run", embedded.error().message, terminal);
   if (*embedded) {
     if (const std::string told = embedded_notice(arguments); !told.empty()) {
       terminal.error.write(fmt::format("warning: {}\n", told));
@@ -102,7 +97,7 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
     return run_embedded(arguments, terminal);
   }
   Result<RunRequest> request = read_run_request(arguments);
-  if (!request) return usage_error(request.error().message, terminal);
+  if (!request) return usage_error("run", request.error().message, terminal);
   const bool is_shadow = !request->shadow.empty();
   ExitStatus status = ExitStatus::done;
   const auto document = read_rules(arguments, is_shadow, terminal, status);
@@ -111,7 +106,7 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   std::optional<JournalOptions> journal_request;
   if (arguments.has("journal")) {
     Result<JournalOptions> options = journal_options(arguments);
-    if (!options) return usage_error(options.error().message, terminal);
+    if (!options) return usage_error("run", options.error().message, terminal);
     journal_request = *std::move(options);
   }
   OpenedCluster opened = open_cluster(request->target, terminal.kube);

@@ -35,13 +35,8 @@ namespace {
 
 constexpr Time simulated_start{1'767'225'600'000};  // 2026-01-01T00:00:00Z
 
-ExitStatus usage_error(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("simulate"))));
-  return ExitStatus::usage;
-}
-
 ExitStatus print_error(const Error& error, Terminal& terminal) {
-  if (error.code == ErrorCode::fix_usage) return usage_error(error.message, terminal);
+  if (error.code == ErrorCode::fix_usage) return usage_error("simulate", error.message, terminal);
   terminal.error.write(fmt::format("error: {}\n", printable(error.message)));
   return ExitStatus::failed;
 }
@@ -175,7 +170,7 @@ std::optional<std::vector<ConfigurationDocument>> read_configurations(const Argu
   for (const ConfigurationChoice& choice : choices) {
     ChosenConfiguration chosen = choose_configuration(choice);
     if (!chosen.usage.empty()) {
-      status = usage_error(chosen.usage, terminal);
+      status = usage_error("simulate", chosen.usage, terminal);
       return std::nullopt;
     }
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
@@ -417,7 +412,7 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
   const Result<LoadScale> scale = scale_of(arguments);
   if (!load && load.error().code == ErrorCode::fix_usage)
     return print_error(load.error(), terminal);
-  if (!scale) return usage_error(scale.error().message, terminal);
+  if (!scale) return usage_error("simulate", scale.error().message, terminal);
   if (!load) return print_error(load.error(), terminal);
   scale_load(*load, *scale, simulated_start);
   ExitStatus status = ExitStatus::done;
@@ -435,11 +430,11 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
     return ExitStatus::failed;
   }
   Result<SimulateSettings> settings = settings_of(arguments, *load, begin);
-  if (!settings) return usage_error(settings.error().message, terminal);
+  if (!settings) return usage_error("simulate", settings.error().message, terminal);
   auto documents = read_configurations(arguments, terminal, status);
   if (!documents) return status;
   if (std::string wrong = keep_shard(arguments, *documents); !wrong.empty()) {
-    return usage_error(wrong, terminal);
+    return usage_error("simulate", wrong, terminal);
   }
   const std::string report(arguments.text("report"));
   if (const Result<void> able = try_report(arguments); !able)

@@ -12,27 +12,20 @@
 #include "model/request.hpp"
 
 namespace makeway::cli {
-namespace {
-
-ExitStatus start_usage(std::string_view text, Terminal& terminal) {
-  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("simulate"))));
-  return ExitStatus::usage;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
                                                  ExitStatus& status) {
   auto input = input_of(arguments, terminal, LiveByDefault::no);
   if (!input) {
-    status = start_usage(input.error().message, terminal);
+    status = usage_error("simulate", input.error().message, terminal);
     return std::nullopt;
   }
   std::optional<Time> said;
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
     if (!now) {
-      status = start_usage(fmt::format("--now: {}", now.error().message), terminal);
+      status = usage_error("simulate", fmt::format("--now: {}", now.error().message), terminal);
       return std::nullopt;
     }
     said = *now;
