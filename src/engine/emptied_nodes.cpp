@@ -88,7 +88,7 @@ void EmptiedNodes::keep(std::span<const PodIndex> pods) {
   keep_only(std::move(all));
 }
 
-void EmptiedNodes::keep_nobody() {
+void EmptiedNodes::keep_none() {
   if (kept_by_budgets_.empty()) return keep({});
   if (!kept_pods_.empty()) keep_only({});
 }
@@ -177,7 +177,7 @@ void EmptiedNodes::make_own_sums() {
   for (const NodeIndex node : nodes_) {
     if (own_of_[node] != plain) own_of_.writable(node) = plain;
   }
-  everybody_leaves_ = true;
+  all_leave_ = true;
   own_.assign(1, {});
   priorities_.clear();
   rows_.clear();
@@ -197,7 +197,7 @@ void EmptiedNodes::make_own_sums(NodeIndex node) {
     if (leaves(pod)) {
       leavers.emplace_back(priority, pod);
     } else if (priority < ask_priority_) {
-      everybody_leaves_ = false;
+      all_leave_ = false;
     }
   });
   const auto more_important = [](const auto& a, const auto& b) { return a.first > b.first; };

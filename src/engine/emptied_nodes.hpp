@@ -44,20 +44,20 @@ class EmptiedNodes {
   // ---- Who leaves ----
 
   /// Violations of the units that violate a budget, if all leave in the order of charges.
-  bool anybody_violates() const { return !violating_.units.empty(); }
+  bool any_violates() const { return !violating_.units.empty(); }
   const VictimList& violating() const { return violating_; }
   /// Strict budgets keep somebody.
   bool budgets_kept_some() const { return !kept_by_budgets_.empty(); }
   /// These pods' units stay, and those whom strict budgets keep; nobody else does.
   void keep(std::span<const PodIndex> pods);
   /// Not even those whom strict budgets keep: who is made to leave is judged by whoever asks.
-  void keep_nobody();
+  void keep_none();
   bool leaves(PodIndex pod) const;
   const VictimRules& rules() const { return rules_; }
   /// Adds the units with a pod on the node that may leave.
   void list_units(NodeIndex node, VictimList& list);
   /// Whether everybody of lower priority may leave, so that nobody is protected or kept.
-  bool everybody_leaves() const { return everybody_leaves_; }
+  bool all_leave() const { return all_leave_; }
   /// How many pods may leave.
   std::int64_t potential_victims() const;
 
@@ -124,7 +124,7 @@ class EmptiedNodes {
   std::int32_t ask_priority_;
   std::int32_t highest_;
   std::size_t columns_;
-  bool everybody_leaves_ = true;
+  bool all_leave_ = true;
   bool by_order_ = false;  ///< The order of pods on nodes is by the priority that protects them.
   VictimList violating_;
   SparseColumn<PodIndex, std::int32_t> violations_;  ///< By the unit's first pod.

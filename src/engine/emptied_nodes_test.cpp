@@ -48,7 +48,7 @@ class EmptiedNodesTest : public testing::Test {
 
 TEST_F(EmptiedNodesTest, SumsTellWhoStays) {
   make({pod("low", "n1", 1, 1), pod("mid", "n1", 4, 2), pod("high", "n1", 5, 4)});
-  EXPECT_TRUE(emptied->everybody_leaves());
+  EXPECT_TRUE(emptied->all_leave());
   EXPECT_EQ(cpu("n1"), 4);
   EXPECT_EQ(emptied->used(on("n1"), 1)[0], 6);
   EXPECT_EQ(emptied->potential_victims(), 2);
@@ -59,7 +59,7 @@ TEST_F(EmptiedNodesTest, WhoIsProtectedStays) {
   Pod shy = pod("shy", "n1", 1, 3);
   shy.opted_out = true;
   make({pod("low", "n1", 1, 1), shy});
-  EXPECT_FALSE(emptied->everybody_leaves());
+  EXPECT_FALSE(emptied->all_leave());
   EXPECT_EQ(cpu("n1"), 3);
   EXPECT_TRUE(emptied->leaves(at("low")));
   EXPECT_FALSE(emptied->leaves(at("shy")));

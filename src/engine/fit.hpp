@@ -78,7 +78,7 @@ class PodFit {
     return !ports_.any() && !constraints_.any() && !reserved(node);
   }
   /// Whether somebody who is nominated there holds room against the ask.
-  bool expects_somebody(NodeIndex node) const { return reserved(node); }
+  bool has_holders(NodeIndex node) const { return reserved(node); }
   RequestRow requests() const { return requests_; }
   bool portless() const { return !ports_.any(); }
   std::int32_t priority() const { return ask_priority_; }

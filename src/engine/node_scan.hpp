@@ -26,7 +26,7 @@ class NodeScan {
   /// There is room already, as far as resources go.
   static constexpr std::int64_t room = std::numeric_limits<std::int64_t>::min();
   /// Not even with everybody below the ask's priority gone.
-  static constexpr std::int64_t hopeless = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t infeasible = std::numeric_limits<std::int64_t>::max();
 
   NodeScan(PodFit& fit, const VictimRules& rules);
 
@@ -38,7 +38,7 @@ class NodeScan {
   bool has_room(NodeIndex node, std::span<const std::int64_t> used) const {
     return fits_beside(survey_.allocatable(node).data(), used.data());
   }
-  /// The bound, or `hopeless` when it is above `limit`.
+  /// The bound, or `infeasible` when it is above `limit`.
   std::int64_t lowest_priority(NodeIndex node, std::int64_t limit) const;
 
   /// Whether everybody below the ask's priority may leave, so that `refusal` is the whole truth.

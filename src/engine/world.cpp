@@ -31,7 +31,7 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
       steps_{.left = configuration.engine.plan_steps_max},
       now_(cluster),
       after_(cluster),
-      firm_(cluster),
+      after_without_arrivals_(cluster),
       gone_rank_(cluster.pods().slots()),
       taken_(cluster.pods().slots()),
       decided_(cluster.pods().slots()) {
@@ -78,7 +78,7 @@ void World::find_nominated() {
     // Who only has its node reserved holds nothing there yet (section 5).
     const bool only_reserved =
         asks_pinned(pod) && cluster_.notes(cluster_.pods().notes[pod]).only_reserved();
-    if (only_reserved || (ends_when_hopeless(pod) && !survey_.could_take(pod, node))) {
+    if (only_reserved || (void_when_infeasible(pod) && !survey_.could_take(pod, node))) {
       survey_.void_nomination_of(pod);
       continue;
     }
@@ -95,7 +95,7 @@ void World::find_nominated() {
 
 /// Whether a nomination to a node that would not take the pod, were it empty, holds nothing.
 /// kube-scheduler has no such rule; kernels have rules of their own about which nodes take them.
-bool World::ends_when_hopeless(PodIndex pod) const {
+bool World::void_when_infeasible(PodIndex pod) const {
   if (cluster_.pods().flags[pod].kernel) return false;
   return asks_pinned(pod) || common_.workload.nomination_held_by == NominationHeldBy::placement;
 }
@@ -122,7 +122,7 @@ void World::find_leaving() {
                [this](PodIndex a, PodIndex b) { return cluster_.more_important(a, b); });
   for (const PodOnNode& item : leaving) {
     after_.remove(item.pod);
-    firm_.remove(item.pod);
+    after_without_arrivals_.remove(item.pod);
     gone_.push_back(item.pod);
     gone_rank_.writable(item.pod) = static_cast<std::uint32_t>(gone_.size());
   }
@@ -131,7 +131,7 @@ void World::find_leaving() {
   end_operation();
 }
 
-bool World::suppose_nothing_happened() {
+bool World::revert_this_cycle() {
   bool any = false;
   for (const PodIndex pod : settled_log_) {
     if (cluster_.pods().node[pod].exists()) continue;
@@ -146,8 +146,8 @@ bool World::asks_pinned(PodIndex pod) const {
   return common_.required_node.enabled && is_pinned(cluster_, pod);
 }
 
-bool World::is_hopeful(PodIndex pod) const {
-  return std::ranges::find(hopeful_, pod) != hopeful_.end();
+bool World::is_tentative(PodIndex pod) const {
+  return std::ranges::find(tentative_nominations_, pod) != tentative_nominations_.end();
 }
 
 // ---- Operations ---------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ void World::bind(PodIndex pod, NodeIndex node) {
   changed_nodes_.push_back(node);
   now_.place(pod, node);
   after_.place(pod, node);
-  firm_.place(pod, node);
+  after_without_arrivals_.place(pod, node);
   settle(pod);
   end_operation();
 }
@@ -210,7 +210,7 @@ void World::leave(std::span<const PodIndex> victims) {
     // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
     if (!after_.node_of(victim).exists()) continue;
     after_.remove(victim);
-    firm_.remove(victim);
+    after_without_arrivals_.remove(victim);
     gone_.push_back(victim);
     gone_rank_.writable(victim) = static_cast<std::uint32_t>(gone_.size());
     std::erase(late_, victim);  // It leaves as a victim now.
@@ -244,9 +244,9 @@ void World::credit_late(std::span<const PodIndex> pods) {
   for (const PodIndex pod : late_) {
     if (!credited.contains(pod)) continue;
     after_.remove(pod);
-    firm_.remove(pod);
+    after_without_arrivals_.remove(pod);
     gone_.push_back(pod);
-    lent_.push_back(pod);
+    late_credits_.push_back(pod);
   }
   CHECK(
       std::erase_if(late_, [&](PodIndex pod) { return credited.contains(pod); }) == credited.size(),
@@ -256,19 +256,19 @@ void World::credit_late(std::span<const PodIndex> pods) {
 }
 
 void World::return_late() {
-  if (lent_.empty()) return;
+  if (late_credits_.empty()) return;
   begin_operation();
   std::set<PodIndex> back;
-  for (const PodIndex pod : lent_) {
+  for (const PodIndex pod : late_credits_) {
     if (is_taken(pod)) {
       changed_nodes_.push_back(cluster_.pods().node[pod]);
       continue;
     }
     after_.put_back(std::span(&pod, 1));
-    firm_.put_back(std::span(&pod, 1));
+    after_without_arrivals_.put_back(std::span(&pod, 1));
     back.insert(pod);
   }
-  lent_.clear();
+  late_credits_.clear();
   std::erase_if(gone_, [&](PodIndex pod) { return back.contains(pod); });
   late_.insert(late_.end(), back.begin(), back.end());
   sort_late();
@@ -329,7 +329,7 @@ std::vector<PodIndex> World::reduce_leavers(std::span<const PodIndex> leaving,
 }
 
 /// In `now`: asks before that are to come to these nodes.
-void World::suppose_earlier_asks_came(std::span<const NodeIndex> nodes) {
+void World::place_earlier_asks(std::span<const NodeIndex> nodes) {
   for (const NodeIndex node : nodes) {
     const std::span<const PodIndex> placed = after_.placed(node);
     for (const PodIndex pod : std::vector<PodIndex>(placed.begin(), placed.end())) {
@@ -347,7 +347,7 @@ std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, El
   if (!taken.empty()) {
     const Scratch::Checkpoint before = now_.checkpoint();
     now_.remove(std::span<const PodIndex>(taken));
-    suppose_earlier_asks_came(nodes);
+    place_earlier_asks(nodes);
     fresh.erase(taken.begin(), taken.end());
     std::vector<PodIndex> needed = reduce_leavers(fresh, fits);
     now_.rollback(before);

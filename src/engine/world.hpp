@@ -99,7 +99,7 @@ class World {
   const Scratch& after() const { return after_; }
   /// In `after`, for trying: whom this cycle placed is not there, and its victims are. False: it
   /// placed nobody.
-  bool suppose_nothing_happened();
+  bool revert_this_cycle();
   /// Whether `after` is another world than `now`.
   bool differs() const { return differs_; }
   /// In `now`, but not in `after`: by node and importance, then as it happened.
@@ -116,12 +116,12 @@ class World {
   /// Whether the pod, alone, is an ask of section 5: it can run on one node only.
   bool asks_pinned(PodIndex pod) const;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
-  std::span<const PodIndex> hopeful() const { return hopeful_; }
-  bool is_hopeful(PodIndex pod) const;
+  std::span<const PodIndex> tentative_nominations() const { return tentative_nominations_; }
+  bool is_tentative(PodIndex pod) const;
   /// On whom nobody may lean: the hopeful, and where preempted pods hold a nomination everybody who
   /// is still to come. There who has a place may leave it, and kube-scheduler, too, looks with
   /// nominated pods and without them.
-  std::span<const PodIndex> unsure() const { return unsure_; }
+  std::span<const PodIndex> uncertain_arrivals() const { return uncertain_arrivals_; }
 
   /// Who has to be gone from `now` before `fits` says yes: an irreducible set of those who are gone
   /// from `after`. What asks before it wait for, or made leave, is theirs: it is named only where
@@ -139,9 +139,9 @@ class World {
 
   // ---- Promises -------------------------------------------------------------------------------
   /// Whether what happens on one node can matter to who is promised another.
-  bool anybody_promised() const { return promises_made_ > 0 || heeds_nominated_before(); }
+  bool has_promises() const { return promises_made_ > 0 || respects_earlier_nominations(); }
   /// Whether `keeps_promises` has to be asked about this one at all.
-  bool heeds_promises(PodIndex ask) const;
+  bool must_check_promises(PodIndex ask) const;
   /// How many nominated asks of this cycle depend on others being there.
   std::size_t promises_made() const { return promises_made_; }
   /// Whether everybody who was promised a place still fits there in `after` when these victims
@@ -156,8 +156,9 @@ class World {
   /// cycle each of those has its turn before those after it: it must fit without them (law 7).
   bool may_bind(std::span<const PodOnNode> coming);
   bool may_bind(PodIndex ask, NodeIndex node);
-  /// Whether the ask, with these victims gone, fits on the node only thanks to one of `unsure`.
-  bool leans_on_unsure(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
+  /// Whether the ask, with these victims gone, fits on the node only thanks to one of
+  /// `uncertain_arrivals`.
+  bool needs_uncertain_arrival(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
 
   /// While it lives, promises from before this cycle are not looked at.
   class NominatedBeforeIgnored {
@@ -208,29 +209,31 @@ class World {
   void find_leaving();
   void sort_late();
   void find_nominated();
-  bool ends_when_hopeless(PodIndex pod) const;
-  bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
+  bool void_when_infeasible(PodIndex pod) const;
+  bool needs_tentative_nomination(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
   /// Whether who has a place may leave it for another, as in kube-scheduler.
   bool may_move() const {
     return common_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
   }
-  bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }
+  bool respects_earlier_nominations() const {
+    return respect_earlier_nominations_ && !nominated_before_.empty();
+  }
   /// CHECK: nobody's what-if is left over.
   void begin_operation() const;
   void end_operation();
   void settle(PodIndex pod);
   void note_nominated_node(PodIndex pod);
-  void promise(const PodOnNode& place, bool may_hope);
+  void promise(const PodOnNode& place, bool may_be_tentative);
   void add_promise(const PodOnNode& place);
   /// For the pod or any other that is alike in what is looked at.
   PodFit& fit_of(PodIndex pod);
-  PodFit& firm_fit_of(PodIndex pod);
+  PodFit& arrival_fit_of(PodIndex pod);
   FitKey fit_key(PodIndex pod) const;
   void take(PodIndex leaving);
   std::vector<PodIndex> leavers_of(std::span<const NodeIndex> nodes, Elsewhere elsewhere) const;
   std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,
                                        const std::function<bool()>& fits);
-  void suppose_earlier_asks_came(std::span<const NodeIndex> nodes);
+  void place_earlier_asks(std::span<const NodeIndex> nodes);
 
   const Cluster& cluster_;
   const Configuration& common_;  ///< Also what it says of asks counts for whoever has no profile.
@@ -242,16 +245,17 @@ class World {
   PlanSteps steps_;
   Scratch now_;
   Scratch after_;
-  Scratch firm_;  ///< `after` without anybody who is still to come, in whatever order they will.
-  Scratch::Checkpoint now_end_;    ///< Of what the operations did.
-  Scratch::Checkpoint after_end_;  ///< The same.
+  Scratch after_without_arrivals_;  ///< `after` without anybody who is still to come, in whatever
+                                    ///< order they will.
+  Scratch::Checkpoint now_end_;     ///< Of what the operations did.
+  Scratch::Checkpoint after_end_;   ///< The same.
   bool differs_ = false;
   std::vector<PodIndex> gone_;
   std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
   /// Position in `gone_`, from 1; 0: it is late, and first to be spared the waiting for.
   SparseColumn<PodIndex, std::uint32_t> gone_rank_;
   std::vector<PodIndex> late_;
-  std::vector<PodIndex> lent_;  ///< Late, and credited to the ask whose turn it is.
+  std::vector<PodIndex> late_credits_;  ///< Late, and credited to the ask whose turn it is.
   SparseColumn<PodIndex, std::uint8_t> taken_;
   std::vector<NodeIndex> changed_nodes_;
   DecidedPods decided_;
@@ -270,14 +274,15 @@ class World {
   std::vector<PodOnNode> nominated_before_;
   /// The same without such constraints.
   std::vector<PodOnNode> nominated_anyhow_;
-  bool heeds_before_ = true;
+  bool respect_earlier_nominations_ = true;
   /// For pods in the lists above, made when first asked for. They stay, since building one may cost
   /// a look at every pod; each follows every move, so those who are alike share one.
   std::map<FitKey, std::unique_ptr<PodFit>> fits_;
-  std::map<FitKey, std::unique_ptr<PodFit>> firm_fits_;
-  std::map<FitKey, std::unique_ptr<PodFit>> lone_fits_;  ///< Over `firm_`, too: of asks.
-  std::vector<PodIndex> hopeful_;
-  std::vector<PodIndex> unsure_;
+  std::map<FitKey, std::unique_ptr<PodFit>> arrival_fits_;
+  std::map<FitKey, std::unique_ptr<PodFit>>
+      ask_fits_without_arrivals_;  ///< Over `after_without_arrivals_`, too: of asks.
+  std::vector<PodIndex> tentative_nominations_;
+  std::vector<PodIndex> uncertain_arrivals_;
   std::unique_ptr<AskLimits> limits_;  ///< Last: it follows the two worlds.
 };
 

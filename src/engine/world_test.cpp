@@ -112,10 +112,10 @@ TEST(World, WhoComeTogetherMayNeedEachOther) {
   World apart(scene.cluster, scene.configuration, scene::now);
   apart.nominate(first.pod, first.node, {});
   apart.nominate(second.pod, second.node, {});
-  EXPECT_TRUE(apart.is_hopeful(first.pod));
+  EXPECT_TRUE(apart.is_tentative(first.pod));
   World together(scene.cluster, scene.configuration, scene::now);
   together.nominate(std::vector{first, second}, {});
-  EXPECT_FALSE(together.is_hopeful(first.pod));
+  EXPECT_FALSE(together.is_tentative(first.pod));
   EXPECT_EQ(together.promises_made(), 1U);
 }
 
@@ -159,15 +159,15 @@ TEST(World, ADecidedPodHoldsNothing) {
   scene.cluster.apply(nominated(pod("ask", "", 5, 2), "n1"));
   World world(scene.cluster, scene.configuration, scene::now);
   PodFit next(world.survey(), world.after(), scene.at("next"), world.decided_pods());
-  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  EXPECT_TRUE(next.has_holders(scene.on("n1")));
   {
     World::NominationsIgnored ignored(world);
     ignored.ignore(scene.at("ask"));
-    EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+    EXPECT_FALSE(next.has_holders(scene.on("n1")));
   }
-  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  EXPECT_TRUE(next.has_holders(scene.on("n1")));
   world.decided(scene.at("ask"));
-  EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+  EXPECT_FALSE(next.has_holders(scene.on("n1")));
   ASSERT_EQ(world.changed_nodes().size(), 1U);
   EXPECT_EQ(world.changed_nodes().front(), scene.on("n1"));
 }
@@ -288,11 +288,11 @@ TEST(World, SupposesThatNothingHappened) {
                          pod("ask", "", 5, 3));
   World world(scene.cluster, scene.configuration, scene::now);
   const Scratch::Checkpoint untouched = world.after().checkpoint();
-  EXPECT_FALSE(world.suppose_nothing_happened());
+  EXPECT_FALSE(world.revert_this_cycle());
   world.after().rollback(untouched);
   world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
   const Scratch::Checkpoint before = world.after().checkpoint();
-  EXPECT_TRUE(world.suppose_nothing_happened());
+  EXPECT_TRUE(world.revert_this_cycle());
   EXPECT_EQ(scene.node_of(world.after(), "ask"), "");
   EXPECT_EQ(scene.node_of(world.after(), "low"), "n1");
   EXPECT_EQ(scene.node_of(world.after(), "goes"), "");

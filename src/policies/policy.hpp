@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "policies/asking.hpp"
 #include "policies/shared/deciding.hpp"
 #include "policies/shared/draft.hpp"
 #include "policies/shared/plan_losses.hpp"
-#include "policies/who_asks.hpp"
 
 namespace makeway {
 
@@ -45,7 +45,7 @@ class Policy {
   virtual ~Policy() = default;
 
   /// Adds its asks. A problem: somebody who is named in the request cannot ask.
-  virtual std::optional<Problem> who_asks(std::vector<AskTurn>& turns) = 0;
+  virtual std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) = 0;
   virtual void decide(const AskTurn& turn) = 0;
   /// All asks of all policies are decided: what the plan says that belongs to no single ask.
   virtual void close() {}

@@ -76,7 +76,7 @@ class QueuePolicy : public Policy {
   explicit QueuePolicy(const PolicyContext& context) : context_(context) {}
 
   /// The stage is one turn for all queues.
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override {
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override {
     turns.push_back({.policy = this});
     return std::nullopt;
   }

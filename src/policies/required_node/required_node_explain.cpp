@@ -200,7 +200,7 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
   const RequiredNodeSettings& settings = world.configuration().required_node;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
     const std::int32_t priority = world.rules().priority_of(pod);
-    if (world.is_hopeful(pod)) return "nominated";
+    if (world.is_tentative(pod)) return "nominated";
     if (world.rules().settled(pod)) return "placed by this plan";
     if (is_pinned_by(cluster, pod, settings.pinned_by)) return "also can run on one node only";
     if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";

@@ -30,7 +30,7 @@ class PinnedAsk {
         node_(node),
         ask_(ask),
         fit_(world_.survey(), world_.after(), pod, world_.decided_pods()),
-        somebody_leaves_(world_.cluster().nodes().leaving[node] > 0) {
+        any_leaving_(world_.cluster().nodes().leaving[node] > 0) {
     fit_.ignore_reservations();
   }
 
@@ -66,7 +66,7 @@ class PinnedAsk {
   NodeIndex node_;
   PlanAsk& ask_;
   PodFit fit_;
-  bool somebody_leaves_ = false;
+  bool any_leaving_ = false;
   bool for_late_ = false;
   std::vector<PodIndex> victims_;
 };
@@ -110,12 +110,12 @@ bool PinnedAsk::refused_for_ever() {
 
 bool PinnedAsk::finds_room() {
   if (fit_.check(node_) || !world_.keeps_promises(pod_, node_, {}) ||
-      world_.leans_on_unsure(fit_, node_, {})) {
+      world_.needs_uncertain_arrival(fit_, node_, {})) {
     return false;
   }
   place();
   std::optional<PodFit> now;
-  if (world_.differs() || somebody_leaves_) {
+  if (world_.differs() || any_leaving_) {
     now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
     now->keep_free(claimed_room(world_, world_.now(), node_));
     if (for_late_) now->ignore_reservations();
@@ -219,19 +219,19 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
 }
 
 /// Whether fewer victims might do: all of them together took away what the ask needs beside it.
-bool leans_on_victims(const Refused& refused) {
+bool depends_on_victims(const Refused& refused) {
   return refused.reason == RefusalReason::affinity || refused.reason == RefusalReason::spread ||
          refused.reason == RefusalReason::volume_limit;
 }
 
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
   std::optional<Refused> lasting = ladder.lasting();
-  if (lasting && leans_on_victims(*lasting)) lasting.reset();
+  if (lasting && depends_on_victims(*lasting)) lasting.reset();
   const std::optional<Refused> now = fit_.check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
   // Room that is kept for somebody who may never come proves nothing.
-  const bool kept = !fit_.kept_free().empty() || fit_.expects_somebody(node_) ||
-                    std::ranges::any_of(world_.hopeful(), [&](PodIndex pod) {
+  const bool kept = !fit_.kept_free().empty() || fit_.has_holders(node_) ||
+                    std::ranges::any_of(world_.tentative_nominations(), [&](PodIndex pod) {
                       return world_.after().node_of(pod) == node_;
                     });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
@@ -271,7 +271,7 @@ class RequiredNodePolicy : public Policy {
   explicit RequiredNodePolicy(const PolicyContext& context)
       : context_(context), draft_(context.draft), world_(context.draft.world) {}
 
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override;
 
@@ -303,7 +303,7 @@ bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
 }
 
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
-std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> RequiredNodePolicy::collect_turns(std::vector<AskTurn>& turns) {
   for (const PendingUnit& unit : context_.asking.units) {
     const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
     if (!alone || !world_.asks_pinned(unit.pod)) continue;
@@ -334,8 +334,8 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
   }
   ask.explanation.nodes_considered = 1;
   std::vector<PodIndex> victims;
-  const bool somebody_late = !world_.late().empty();
-  if (somebody_late) credit_own_late(pod, node, ask);
+  const bool any_late = !world_.late().empty();
+  if (any_late) credit_own_late(pod, node, ask);
   {
     const Scratch::Checkpoint before = world_.after().checkpoint();
     apply_leaving_room(world_, node);
@@ -347,7 +347,7 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     }
     world_.after().rollback(before);
   }
-  if (somebody_late) {
+  if (any_late) {
     wait_for_late(pod, node, ask);
     world_.return_late();
   }
@@ -375,7 +375,7 @@ void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const Pla
     fit.ignore_reservations();
     fit.keep_free(claimed_room(world_, world_.after(), node));
     valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
-            !world_.leans_on_unsure(fit, node, {});
+            !world_.needs_uncertain_arrival(fit, node, {});
     world_.after().rollback(before);
   }
   if (!valid) world_.return_late();

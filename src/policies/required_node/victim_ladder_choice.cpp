@@ -239,7 +239,7 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
   }
   const PodIndex ask = task_.fit.ask();
   const bool kept = world_.keeps_promises(ask, task_.node, answer.victims.pods) &&
-                    !world_.leans_on_unsure(task_.fit, task_.node, answer.victims.pods);
+                    !world_.needs_uncertain_arrival(task_.fit, task_.node, answer.victims.pods);
   if (kept) return answer;
   failure_ = "an earlier ask would lose its place";
   return std::nullopt;

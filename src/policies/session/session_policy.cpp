@@ -330,15 +330,15 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const SessionIndex> candidates = candidates_.of(entry);
   ask.session->candidates = static_cast<std::int64_t>(candidates.size());
   Kind& kind = kind_of(entry);
-  const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
+  const bool infeasible = kind.no_help || (candidates.empty() && kind.no_room);
   const bool found =
-      !hopeless &&
+      !infeasible &&
       victims_.find(entry, candidates, room_.after(),
                     {.put_back = world_.configuration().session.put_back,
                      .fewest = table_.group_of(entry).order == PreemptionOrder::fewest},
                     StepMeter(world_.steps(), world_.configuration().engine.victim_steps_max,
                               "engine.victimStepsMax"));
-  if (!hopeless) {
+  if (!infeasible) {
     for (const std::string& bound : victims_.bounds()) {
       if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {
         ask.bounds_reached.push_back(bound);
@@ -440,7 +440,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
 
 // ---- Among the other policies -------------------------------------------------------------------
 
-std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> SessionPolicy::collect_turns(std::vector<AskTurn>& turns) {
   const PlanRequest& request = context_.request;
   std::set<SessionIndex> asked;
   for (const AskName& name : request.asks) {

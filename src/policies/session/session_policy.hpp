@@ -40,7 +40,7 @@ class SessionPolicy : public Policy {
  public:
   explicit SessionPolicy(const PolicyContext& context);
 
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void close() override;
   void finish(PlanAsk& ask, Losses& losses) override;

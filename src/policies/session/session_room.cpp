@@ -235,7 +235,7 @@ bool SessionPlacer::greedy(RoomRows& room) {
 }
 
 /// Proven: some kind of kernel alone finds too little room, or all together do in some resource.
-bool SessionPlacer::hopeless(const RoomRows& room) const {
+bool SessionPlacer::infeasible(const RoomRows& room) const {
   for (std::size_t begin = 0; begin < order_.size();) {
     const DemandIndex kind = kernels_[order_[begin]].demand;
     std::size_t end = begin;
@@ -305,7 +305,7 @@ const std::vector<SessionPlace>& SessionPlacer::find(const SessionEntry& session
   }
   places_.assign(kernels_.size(), {});
   if (greedy(room)) return places_;
-  if (!alike(session) && !hopeless(room)) {
+  if (!alike(session) && !infeasible(room)) {
     number_equal_nodes(room);
     taken_.assign(nodes_.size(), 0);
     if (search(room, 0, 0)) return places_;

@@ -111,7 +111,7 @@ class SessionPlacer {
 
  private:
   bool greedy(RoomRows& room);
-  bool hopeless(const RoomRows& room) const;
+  bool infeasible(const RoomRows& room) const;
   void number_equal_nodes(const RoomRows& room);
   bool search(RoomRows& room, std::size_t level, std::size_t from);
   SessionPlace best_fit(const RoomRows& room, std::span<const ResourceAmount> demand) const;

@@ -55,7 +55,7 @@ class VictimSearch {
   const Refused& refused() const { return refused_; }
   /// Whether there is certainly no candidate, which costs a look at what this plan has placed
   /// there.
-  bool hopeless(NodeIndex node);
+  bool infeasible(NodeIndex node);
 
   /// Another unit on the candidate's node that could have left alone, the least important one, and
   /// what that would cost.

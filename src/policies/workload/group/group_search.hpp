@@ -59,14 +59,14 @@ struct GroupTask {
   std::vector<PodOnNode> given;   ///< Places that are taken as they are, if any.
 };
 
-/// Who may leave a domain's nodes for the ask of `fits`, under the rules of the manner.
-EmptiedNodes emptied_nodes(World& world, const GroupManner& manner, const GroupTask& task,
+/// Who may leave a domain's nodes for the ask of `fits`, under the rules of the planning.
+EmptiedNodes emptied_nodes(World& world, const PlanningRules& planning, const GroupTask& task,
                            const GroupDomain& domain, MemberFits& fits);
 
 class GroupSearch {
  public:
   /// `fits` is over the world `after`, which is left as it was found; `emptied` says who may leave.
-  GroupSearch(World& world, const GroupManner& manner, const GroupTask& task,
+  GroupSearch(World& world, const PlanningRules& planning, const GroupTask& task,
               const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
 
   /// No plan for so many members has victims of a lower highest priority, as far as sums tell.
@@ -129,7 +129,7 @@ class GroupSearch {
   /// Everybody is where they were before the search.
   void go_back() { fits_.scratch().rollback(start_); }
   void order(bool smallest_first);
-  GroupManner counting();
+  PlanningRules counting();
   VictimSearch::Scope scope_of(const Guide& guide, bool any_priority);
   bool polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
                    std::int32_t highest, std::vector<PodIndex>& victims);
@@ -141,7 +141,7 @@ class GroupSearch {
   void list_gone();
   void sort_places();
   void nothing_found();
-  void keep_who_came_back();
+  void keep_returned();
   void lower_priority(PrioritySearch priority_search);
   void put_back_where_possible(bool only_violating, PutBack mode);
   bool put_back(const VictimUnit& unit);
@@ -158,7 +158,7 @@ class GroupSearch {
   void note_bound(std::string_view name);
 
   World& world_;
-  GroupManner manner_;
+  PlanningRules planning_;
   const GroupTask& task_;
   const GroupDomain& domain_;
   MemberFits& fits_;
@@ -166,7 +166,7 @@ class GroupSearch {
   EmptiedNodes& emptied_;
   GroupPlacer placer_;
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
-  std::unique_ptr<SimpleManner> counting_;
+  std::unique_ptr<SimplePlanningRules> counting_;
   Scratch::Checkpoint start_;
   std::vector<PodIndex> kept_;         ///< Who was no potential victim from the start.
   VictimList list_;                    ///< Who left, most important first.

@@ -44,7 +44,7 @@ std::optional<PlanHeldBack> HeldBack::find() {
   held_back.needed = static_cast<std::int64_t>(task_.needed);
   std::vector<PodOnNode> alone;
   {
-    const bool taken = world_.suppose_nothing_happened();
+    const bool taken = world_.revert_this_cycle();
     World::NominationsIgnored ignored(world_);
     ignore_nominations(ignored);
     ignored_.assign(ignored.pods().begin(), ignored.pods().end());
@@ -65,7 +65,7 @@ std::vector<PodOnNode> HeldBack::most_members() {
   std::vector<PodOnNode> most;
   for (const GroupDomain& domain : domains_) {
     const Scratch::Checkpoint before = after_.scratch().checkpoint();
-    GroupPlacer placer(world_, manner_of(world_), domain, after_, nullptr, nullptr);
+    GroupPlacer placer(world_, planning_rules_of(world_), domain, after_, nullptr, nullptr);
     std::vector<PodOnNode> places =
         placer.place({.members = task_.members, .needed = 0, .enough = task_.members.size()});
     after_.scratch().rollback(before);
@@ -128,7 +128,7 @@ void explain_held_back(const Draft& draft, const GroupTask& task,
   const World& world = draft.world;
   const bool could_ask = world.cluster().units()[task.unit].defined &&
                          task.members.size() >= task.needed && task.given.empty();
-  const bool by_room_alone = !world.anybody_promised() && world.hopeful().empty();
+  const bool by_room_alone = !world.has_promises() && world.tentative_nominations().empty();
   if (!could_ask || !ask.placements.empty() || !by_room_alone) return;
   ask.held_back = HeldBack(draft, task, domains, after).find();
 }

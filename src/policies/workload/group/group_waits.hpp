@@ -17,8 +17,8 @@ namespace makeway {
 
 /// Sets `ask.held_back` where the group has no place and enough of its members, or more than now,
 /// would find room if nobody else got or kept one. Says nothing where places depend on who is where
-/// (`World::anybody_promised`, `hopeful`), or where the group's places are given. `after` is over
-/// the world of that name, which is left as it was found.
+/// (`World::has_promises`, `tentative_nominations`), or where the group's places are given. `after`
+/// is over the world of that name, which is left as it was found.
 void explain_held_back(const Draft& draft, const GroupTask& task,
                        std::span<const GroupDomain> domains, MemberFits& after, PlanAsk& ask);
 

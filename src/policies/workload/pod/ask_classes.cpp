@@ -80,7 +80,7 @@ AskClass* AskClasses::of(PodIndex pod) {
     kept.now.emplace(world_.survey(), world_.now(), pod, world_.decided_pods());
   }
   if (kept.now) kept.now->ask_for(pod);
-  const bool counts_only = !world_.anybody_promised() && !kept.after.constraints().any();
+  const bool counts_only = !world_.has_promises() && !kept.after.constraints().any();
   if (!counts_only) {
     kept.room.reset();
     kept.ranking.reset();

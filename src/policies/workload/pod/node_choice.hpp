@@ -56,7 +56,7 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
                        Comes comes = Comes::with_others);
 
 /// In the world of the fit: everybody comes who holds room against its ask, on every node.
-void suppose_nominated_came(const World& world, PodFit& fit);
+void place_nominated_pods(const World& world, PodFit& fit);
 /// Whether the ask fits on the node that it is nominated to: now, and when everybody has come who
 /// was promised a place together with it. Those of one node alone may look uneven.
 bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node);

@@ -160,7 +160,7 @@ void add_those_too_many(World& world, NodeIndex node, PlanRefusal& refusal) {
 void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   world.after().for_each_pod(node, [&](PodIndex pod) {
-    std::string why(world.is_hopeful(pod)
+    std::string why(world.is_tentative(pod)
                         ? "nominated"
                         : world.rules().stays_because(world.after(), pod, ask.priority));
     if (why.empty()) why = kept_by_budget(world, pod);

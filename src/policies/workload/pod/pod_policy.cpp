@@ -109,8 +109,7 @@ class PodPolicy {
 bool PodPolicy::was_answered() const {
   if (kept_ == nullptr || !kept_->nothing) return false;
   if (kept_->nothing_at != world_.changed_nodes().size()) return false;
-  return !world_.anybody_promised() ||
-         kept_->nothing_labels == world_.cluster().pods().labels[pod_];
+  return !world_.has_promises() || kept_->nothing_labels == world_.cluster().pods().labels[pod_];
 }
 
 PlanAsk PodPolicy::run() {
@@ -158,7 +157,7 @@ void PodPolicy::credit_own_late() {
   PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
   const bool valid = fits_as_nominated(world_, after, node) &&
                      world_.keeps_promises(pod_, node, {}) &&
-                     !world_.leans_on_unsure(after, node, {});
+                     !world_.needs_uncertain_arrival(after, node, {});
   if (!valid) world_.return_late();
 }
 
@@ -444,11 +443,11 @@ void decide_pod(Draft& draft, const PodTask& task) {
   const PodIndex pod = task.pod;
   AskClass* const kept = task.kept;
   PodPolicy policy(draft, task);
-  const bool somebody_late = !world.late().empty();
-  if (somebody_late) policy.credit_own_late();
+  const bool any_late = !world.late().empty();
+  if (any_late) policy.credit_own_late();
   PlanAsk ask = policy.run();
   NodeIndex node = policy.node();
-  if (somebody_late) {
+  if (any_late) {
     const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
     if (nothing && !policy.same_as_before()) wait_for_late(draft, task, ask, node);
     world.return_late();
