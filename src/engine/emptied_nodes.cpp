@@ -40,7 +40,7 @@ EmptiedNodes::EmptiedNodes(Survey& survey, Scratch& world, VictimRules& rules, B
   keep({});
 }
 
-/// Only who is under a budget is looked at.
+/// Only pods under a budget are looked at.
 void EmptiedNodes::mark_budgets(const Scope& scope) {
   VictimList list;
   const auto governed = [&](PodIndex pod) {
@@ -76,7 +76,7 @@ void EmptiedNodes::mark_budgets(const Scope& scope) {
   violating_ = split_victims(list, violates, others);
 }
 
-// ---- Who leaves ---------------------------------------------------------------------------------
+// ---- Leaving -----------------------------------------------------------------------------------
 
 void EmptiedNodes::keep(std::span<const PodIndex> pods) {
   const bool as_before =
@@ -132,7 +132,7 @@ std::int64_t EmptiedNodes::potential_victims() const {
   return count;
 }
 
-/// The lowest and the highest of somebody who may leave.
+/// The lowest and the highest priority of a pod that may leave.
 std::pair<std::int32_t, std::int32_t> EmptiedNodes::priorities() const {
   std::int32_t lowest = ask_priority_;
   std::int32_t highest = std::numeric_limits<std::int32_t>::min();
@@ -167,7 +167,7 @@ std::vector<std::int32_t> EmptiedNodes::distinct_priorities() const {
 
 // ---- What is left -------------------------------------------------------------------------------
 
-/// Whether the cluster's sums tell who stays on the node, whatever the highest priority.
+/// Whether the cluster's sums say what stays on the node, whatever the highest priority.
 bool EmptiedNodes::is_plain(NodeIndex node) const {
   return by_order_ && rules_.by_priority_alone() && !world_.touched(node) &&
          cluster_.order().lowest_guarded(node) >= ask_priority_;
@@ -233,7 +233,7 @@ void EmptiedNodes::start(std::int32_t highest) {
   gone_.clear();
 }
 
-/// Who is at or above it stays.
+/// Pods at or above it stay.
 std::int32_t EmptiedNodes::limit_below(std::int32_t highest) const {
   return highest >= ask_priority_ ? ask_priority_ : highest + 1;
 }

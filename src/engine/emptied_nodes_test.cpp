@@ -1,4 +1,4 @@
-// What nodes hold once everybody has left who may: from sums, and where sums do not tell.
+// What nodes hold once all pods have left that may: from sums, and where sums do not tell.
 #include "engine/emptied_nodes.hpp"
 
 #include <gtest/gtest.h>
@@ -116,8 +116,8 @@ TEST_F(EmptiedNodesTest, StrictBudgetsKeepWhomTheyMust) {
 
 TEST_F(EmptiedNodesTest, CountsRoomAndFindsTheLowestPriorityWithEnough) {
   make({pod("a", "n1", 1, 9), pod("b", "n2", 3, 9), pod("ask", "", ask_priority, 5)});
-  const DecidedPods decided(cluster.pods().slots());
-  PodFit fit(*survey, *scratch, at("ask"), decided);
+  const Holds holds(*survey, configuration);
+  PodFit fit(*survey, *scratch, at("ask"), holds);
   EXPECT_EQ(emptied->count_room(fit, 1, 10), 2U);
   EXPECT_EQ(emptied->count_room(fit, 3, 10), 4U);
   EXPECT_EQ(emptied->lowest_with_room(fit, 2), 1);

@@ -9,7 +9,7 @@ namespace makeway {
 namespace {
 
 /// How many of the descending priorities are above. With a good limit only the last few are not, so
-/// these come first; the rest is a binary search without branches, which nobody could predict.
+/// these come first; the rest is a binary search without branches, which are unpredictable.
 std::size_t count_above(std::span<const std::int32_t> priorities, std::int64_t highest) {
   constexpr std::size_t last_few = 4;
   const std::int32_t* first = priorities.data();

@@ -1,4 +1,4 @@
-// Who may be made to leave, what protects the others, and who is more important.
+// Which pods may be evicted, what protects the others, and which are more important.
 #include "engine/victims.hpp"
 
 #include <gtest/gtest.h>

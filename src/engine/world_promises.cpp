@@ -1,4 +1,4 @@
-// World, promises: who is promised which place, and whether what is tried leaves it to them
+// World, promises: which pod is promised which place, and whether a trial leaves it to that pod
 // (docs/decisions/0013-promises.md).
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace makeway {
 namespace {
 
-/// Whether somebody who leaves can cost it its place: whom it wants to be near, or who has a volume
+/// Whether a pod that leaves can cost it its place: one that it wants to be near, or with a volume
 /// of its own attached to a node that has more than it takes.
 bool depends_on_others(Survey& survey, ShapeId id) {
   const PodShape& shape = survey.cluster().shape(id);
@@ -21,8 +21,8 @@ bool depends_on_others(Survey& survey, ShapeId id) {
 
 }  // namespace
 
-/// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
-/// only hopes for a place; in the end, and in their turns.
+/// Checks whether pods that are to come still fit where they are to go, with no tentative
+/// nomination in the world; in the end, and in their turns.
 class World::PromiseKeeper {
  public:
   explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
@@ -56,16 +56,16 @@ class World::PromiseKeeper {
     return all;
   }
 
-  /// Of these nominations from before: which the ask has to respect, and are valid so far. One may
+  /// Of these nominations from before: those that block the ask, and are valid so far. One may
   /// be so only once others of them have come.
-  std::vector<PodOnNode> held_against(PodIndex ask, std::span<const PodOnNode> nominated) const {
+  std::vector<PodOnNode> held_against(PodIndex ask, std::span<const Hold> nominated) const {
     std::vector<PodOnNode> held = respected_by(ask, nominated);
     std::optional<std::vector<PodIndex>> stuck;
     std::erase_if(held, [&](const PodOnNode& place) {
       if (all_fit(std::span(&place, 1))) return false;
       if (!stuck) {
-        std::vector<PodOnNode> all = respected_by(ask, world_.nominated_before_);
-        const std::vector<PodOnNode> others = respected_by(ask, world_.nominated_anyhow_);
+        std::vector<PodOnNode> all = respected_by(ask, world_.holds_.constrained());
+        const std::vector<PodOnNode> others = respected_by(ask, world_.holds_.unconstrained());
         all.insert(all.end(), others.begin(), others.end());
         stuck = find_stuck(all);
       }
@@ -74,7 +74,7 @@ class World::PromiseKeeper {
     return held;
   }
 
-  /// Of those who come together: who fits in no order, as two who only want to be near each other.
+  /// Of pods that come together: those that fit in no order, as two that only want to be together.
   std::vector<PodIndex> find_stuck(std::span<const PodOnNode> together) const {
     Scratch& after = world_.after_;
     const Scratch::Checkpoint before = after.checkpoint();
@@ -100,7 +100,7 @@ class World::PromiseKeeper {
     });
   }
 
-  /// Whether everybody who is to come still fits in its turn, before those after it have come, when
+  /// Whether every pod that is to come still fits in its turn, before those after it come, when
   /// these victims have left and these have come before all of them.
   bool keeps_turns(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
     if (world_.promises_made_ == 0 || !any_relevant(first, victims)) return true;
@@ -134,21 +134,19 @@ class World::PromiseKeeper {
     return fits;
   }
 
-  std::vector<PodOnNode> respected_by(PodIndex ask, std::span<const PodOnNode> nominated) const {
+  std::vector<PodOnNode> respected_by(PodIndex ask, std::span<const Hold> nominated) const {
     std::vector<PodOnNode> respected;
-    if (!world_.respect_earlier_nominations_) return respected;
-    const UnitIndex own = cluster_.pods().unit[ask];
-    const std::int32_t priority = cluster_.units()[own].scheduling_priority;
-    std::ranges::copy_if(nominated, std::back_inserter(respected), [&](const PodOnNode& place) {
-      const UnitIndex unit = cluster_.pods().unit[place.pod];
-      return unit != own && world_.may_hold_room(place.pod) &&
-             !world_.after_.node_of(place.pod).exists() &&
-             cluster_.units()[unit].scheduling_priority >= priority;
-    });
+    if (!world_.respect_earlier_nominations_ || nominated.empty()) return respected;
+    HoldAsk own = world_.holds_.ask_of(ask);
+    own.unit = cluster_.pods().unit[ask];
+    for (const Hold& hold : nominated) {
+      if (!world_.holds_.blocks(hold, own, world_.after_)) continue;
+      respected.push_back({.pod = hold.pod, .node = hold.node});
+    }
     return respected;
   }
 
-  /// Whether one of these means anything to somebody who was promised a place, besides room.
+  /// Whether one of these matters to a pod that was promised a place, besides room.
   bool any_relevant(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
     const auto relevant = [this](PodIndex pod) {
       return std::ranges::any_of(world_.arrival_fits_, [&](const auto& entry) {
@@ -177,7 +175,7 @@ class World::PromiseKeeper {
     return goes_on;
   }
 
-  /// Of those who come together each may be the one that another needs.
+  /// Of pods that come together each may be the one that another needs.
   template <class Each>
   bool walk_turn(std::span<Coming> together, const Each& each) const {
     Scratch& without_arrivals = world_.after_without_arrivals_;
@@ -209,7 +207,7 @@ class World::PromiseKeeper {
   const Cluster& cluster_;
 };
 
-// ---- Who is to come
+// ---- Arrivals
 // ------------------------------------------------------------------------------
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
@@ -217,7 +215,7 @@ void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> vic
   nominate(std::span(&coming, 1), victims);
 }
 
-/// Whoever comes to a place that depends on others is promised it, unless it only hopes for it.
+/// A place that depends on other pods is promised, unless the nomination is tentative.
 void World::promise(const PodOnNode& place, bool may_be_tentative) {
   const bool depends = depends_on_others(survey_, cluster_.pods().shape[place.pod]);
   // Kernels have rules of their own about which nodes take them.
@@ -272,13 +270,13 @@ World::FitKey World::fit_key(PodIndex pod) const {
 
 PodFit& World::fit_of(PodIndex pod) {
   std::unique_ptr<PodFit>& fit = fits_[fit_key(pod)];
-  if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, decided_);
+  if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, holds_);
   return *fit;
 }
 
 PodFit& World::arrival_fit_of(PodIndex pod) {
   std::unique_ptr<PodFit>& fit = arrival_fits_[fit_key(pod)];
-  if (!fit) fit = std::make_unique<PodFit>(survey_, after_without_arrivals_, pod, decided_);
+  if (!fit) fit = std::make_unique<PodFit>(survey_, after_without_arrivals_, pod, holds_);
   return *fit;
 }
 
@@ -310,7 +308,7 @@ void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex
 
 bool World::must_check_promises(PodIndex ask) const {
   if (has_promises()) return true;
-  return respect_earlier_nominations_ && !nominated_anyhow_.empty() &&
+  return respect_earlier_nominations_ && !holds_.unconstrained().empty() &&
          looks_at_others(cluster_.shape(cluster_.pods().shape[ask]));
 }
 
@@ -328,10 +326,10 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   const PromiseKeeper keeper(*this);
   keeper.learn_promises();
   const PodIndex ask = coming.front().pod;
-  const std::vector<PodOnNode> held = keeper.held_against(ask, nominated_before_);
+  const std::vector<PodOnNode> held = keeper.held_against(ask, holds_.constrained());
   std::vector<PodOnNode> arriving;
   if (looks || !promises_.empty() || !held.empty()) {
-    arriving = keeper.held_against(ask, nominated_anyhow_);
+    arriving = keeper.held_against(ask, holds_.unconstrained());
     arriving.insert(arriving.end(), held.begin(), held.end());
   }
   const auto arrive = [&] {
@@ -345,12 +343,12 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   for (const PodIndex victim : victims) {
     if (after_.node_of(victim).exists()) after_.remove(victim);
   }
-  // Those for whom it is said already must not lean on who has not arrived.
+  // Earlier places must not depend on pods that have not arrived.
   bool kept = keeper.promises_fit();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
   kept = kept && keeper.promises_fit() && (keeper.all_fit(held) || keeper.can_come(held, arriving));
   if (kept && !arriving.empty()) {
-    // They will come, and find no place if somebody who is promised one would lose it by that.
+    // They will come, and find no place if a promised place would be lost by that.
     arrive();
     kept = !looks || keeper.all_fit(coming);
     if (kept && !keeper.promises_fit()) {
@@ -389,8 +387,7 @@ bool World::needs_uncertain_arrival(PodFit& fit, NodeIndex node,
     if (after_without_arrivals_.node_of(victim).exists()) after_without_arrivals_.remove(victim);
   }
   std::unique_ptr<PodFit>& alone = ask_fits_without_arrivals_[fit_key(fit.ask())];
-  if (!alone)
-    alone = std::make_unique<PodFit>(survey_, after_without_arrivals_, fit.ask(), decided_);
+  if (!alone) alone = std::make_unique<PodFit>(survey_, after_without_arrivals_, fit.ask(), holds_);
   const bool refused = alone->check_unreserved(node).has_value();
   after_without_arrivals_.rollback(before);
   return refused;
@@ -417,13 +414,13 @@ World::NominatedBeforeIgnored::~NominatedBeforeIgnored() {
 }
 
 void World::NominationsIgnored::ignore(PodIndex pod) {
-  if (!world_.may_hold_room(pod)) return;
-  world_.decided_.writable(pod) = turn_is_over;
+  if (!world_.holds_.is_open(pod)) return;
+  world_.holds_.ignore(pod);
   pods_.push_back(pod);
 }
 
 World::NominationsIgnored::~NominationsIgnored() {
-  for (const PodIndex pod : pods_) world_.decided_.writable(pod) = 0;
+  for (const PodIndex pod : pods_) world_.holds_.open(pod);
 }
 
 }  // namespace makeway

@@ -9,7 +9,6 @@
 #include "engine/refusals.hpp"
 #include "model/required_node.hpp"
 #include "policies/required_node/candidates.hpp"
-#include "policies/required_node/claimed_room.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
@@ -29,14 +28,14 @@ class PinnedAsk {
         pod_(pod),
         node_(node),
         ask_(ask),
-        fit_(world_.survey(), world_.after(), pod, world_.decided_pods()),
+        fit_(world_.survey(), world_.after(), pod, world_.holds()),
         any_leaving_(world_.cluster().nodes().leaving[node] > 0) {
-    fit_.ignore_reservations();
+    fit_.take_turns_on(node);
   }
 
   /// False: somebody would have to leave.
   bool finds_room_beside_claims() {
-    fit_.keep_free(claimed_room(world_, world_.after(), node_));
+    fit_.keep_free(world_.holds().claimed(world_.after(), node_));
     return finds_room();
   }
   /// It may wait for pods that leave late.
@@ -116,9 +115,9 @@ bool PinnedAsk::finds_room() {
   place();
   std::optional<PodFit> now;
   if (world_.differs() || any_leaving_) {
-    now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
-    now->keep_free(claimed_room(world_, world_.now(), node_));
-    if (for_late_) now->ignore_reservations();
+    now.emplace(world_.survey(), world_.now(), pod_, world_.holds());
+    now->keep_free(world_.holds().claimed(world_.now(), node_));
+    if (for_late_) now->take_turns_on(node_);
   }
   const bool may_bind = world_.may_bind(pod_, node_);
   if (may_bind && (!now || !now->check_unreserved(node_))) {
@@ -246,20 +245,21 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
-/// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
-void apply_leaving_room(World& world, NodeIndex node) {
-  const Cluster& cluster = world.cluster();
-  if (cluster.nodes().leaving[node] == 0) return;
-  const bool credits = world.configuration().required_node.leaving_room == LeavingRoom::credited;
-  for (const PodIndex pod : cluster.order().pods(node)) {
-    if (cluster.pods().deletion[pod] == no_time || world.rules().settled(pod)) continue;
-    const bool there = world.after().node_of(pod).exists();
-    if (world.rules().late(pod)) continue;  // Is there or not as law 6 has it.
-    const bool gone = credits && !world.rules().overdue(pod);
-    if (gone && there) world.after().remove(pod);
-    if (!gone && !there) world.after().place(pod, node);
+/// While it lives, leaving pods count on the node by the rule of pinned asks.
+class PinnedRule {
+ public:
+  PinnedRule(World& world, NodeIndex node)
+      : rule_(world, pods_of(world, node), world.configuration().required_node.leaving_room) {}
+
+ private:
+  static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {
+    const Cluster& cluster = world.cluster();
+    if (cluster.nodes().leaving[node] == 0) return {};
+    return cluster.order().pods(node);
   }
-}
+
+  World::LeavingRoomRule rule_;
+};
 
 void no_such_node(std::string_view name, PlanAsk& ask) {
   ask.outcome = Outcome::infeasible;
@@ -337,15 +337,13 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
   const bool any_late = !world_.late().empty();
   if (any_late) credit_own_late(pod, node, ask);
   {
-    const Scratch::Checkpoint before = world_.after().checkpoint();
-    apply_leaving_room(world_, node);
+    const PinnedRule rule(world_, node);
     PinnedAsk pinned(draft_, pod, node, ask);
     if (!pinned.refused_for_ever() && !pinned.finds_room_beside_claims()) {
       pinned.reserve();
       pinned.preempt(classes(), candidates_);
       victims.assign(pinned.victims().begin(), pinned.victims().end());
     }
-    world_.after().rollback(before);
   }
   if (any_late) {
     wait_for_late(pod, node, ask);
@@ -365,18 +363,16 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
 void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask) {
   if (world_.cluster().pods().nominated[pod] != node) return;
   const std::vector<PodIndex> own = late_victims_of(world_, node, ask);
-  if (own.empty() || world_.survey().has_void_nomination(pod)) return;
+  if (own.empty() || world_.holds().is_void(pod)) return;
   world_.credit_late(own);
   bool valid = false;
   {
-    const Scratch::Checkpoint before = world_.after().checkpoint();
-    apply_leaving_room(world_, node);
-    PodFit fit(world_.survey(), world_.after(), pod, world_.decided_pods());
-    fit.ignore_reservations();
-    fit.keep_free(claimed_room(world_, world_.after(), node));
+    const PinnedRule rule(world_, node);
+    PodFit fit(world_.survey(), world_.after(), pod, world_.holds());
+    fit.take_turns_on(node);
+    fit.keep_free(world_.holds().claimed(world_.after(), node));
     valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
             !world_.needs_uncertain_arrival(fit, node, {});
-    world_.after().rollback(before);
   }
   if (!valid) world_.return_late();
 }
@@ -393,12 +389,13 @@ void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& as
   PlanAsk again = start_pod_ask(world_.cluster(), pod);
   again.placement_given = ask.placement_given;
   again.explanation.nodes_considered = 1;
-  const Scratch::Checkpoint before = world_.after().checkpoint();
-  apply_leaving_room(world_, node);
-  PinnedAsk waiting(draft_, pod, node, again);
-  waiting.count_late();
-  const bool found = waiting.finds_room_beside_claims();
-  world_.after().rollback(before);
+  bool found = false;
+  {
+    const PinnedRule rule(world_, node);
+    PinnedAsk waiting(draft_, pod, node, again);
+    waiting.count_late();
+    found = waiting.finds_room_beside_claims();
+  }
   if (found && waits_for_late(world_, again)) {
     ask = std::move(again);
     return explain_late_wait(world_, ask);

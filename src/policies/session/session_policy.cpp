@@ -201,16 +201,21 @@ std::vector<SessionPlace> SessionPolicy::find_beside_nominated(const SessionEntr
   return found;
 }
 
-/// What is nominated to others of its tier and priority who have not had their turn, and to those
-/// who have none in this plan and are not less important (law 7).
+/// What is nominated to other sessions that have not had their turn and block this one (law 7).
 std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const SessionEntry& entry) {
   std::vector<KeptRoom> kept;
   for (const SessionIndex index : table_.group_of(entry).sessions) {
     const SessionEntry& other = table_.sessions()[index];
-    const bool equal = other.tier == entry.tier && other.priority == entry.priority;
-    const bool not_below = other.tier >= entry.tier && other.priority >= entry.priority;
     if (!other.nominated || &other == &entry || decided_[index] != 0) continue;
-    if (kept_for_absent_[index] != 0 || (!equal && (has_turn_[index] != 0 || !not_below))) continue;
+    const Hold hold{.pod = table_.kernels(other).front().row,
+                    .unit = {},
+                    .node = {},
+                    .rank = {.tier = other.tier, .priority = other.priority}};
+    const HoldAsk asking{.pod = {},
+                         .unit = {},
+                         .rank = {.tier = entry.tier, .priority = entry.priority},
+                         .turns_on = {}};
+    if (kept_for_absent_[index] != 0 || !blocks(hold, asking)) continue;
     std::vector<SessionPlace> places;
     if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
     for (std::size_t at = 0; at < places.size(); ++at) {
@@ -373,7 +378,6 @@ std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<SessionIn
   for (const SessionIndex index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
     const bool suspends = victims_.fate(index) == SessionFate::suspends;
-    if (entry.standing == SessionStanding::leaving) room_.settle_leaving(entry);
     for (const SessionKernel& kernel : table_.kernels(entry)) {
       for (const PodIndex row : {kernel.row, suspends ? PodIndex{} : kernel.memory_row}) {
         if (row.exists() && world_.cluster().pods().node[row].exists()) leaving.push_back(row);

@@ -21,7 +21,7 @@ Time pending_since(const Cluster& cluster, const Group& group) {
   Time oldest = no_time;
   bool any_bound = false;
   for (const PodIndex pod : group.members) {
-    if (pods.deletion[pod] != no_time) continue;
+    if (Departures::leaving(cluster, pod)) continue;
     if (pods.node[pod].exists()) {
       any_bound = true;
     } else if (pods.created[pod] != no_time && (oldest == no_time || pods.created[pod] < oldest)) {

@@ -30,7 +30,7 @@ class GroupPlacer {
     std::span<const PodIndex> members;  ///< In the order in which they are placed.
     std::size_t needed = 0;             ///< Fewer are no answer: it may give up.
     std::size_t enough = 0;             ///< No more than these.
-    /// Those after so many take no room that is nominated to anybody, however unimportant.
+    /// Those after so many take no room that is nominated to any pod, however unimportant.
     std::size_t avoid_nominated_room_after = std::numeric_limits<std::size_t>::max();
   };
 
@@ -64,7 +64,7 @@ class GroupPlacer {
   std::optional<PodIndex> first_without_;
 };
 
-/// Members without a place take what is free, without room that is nominated to anybody; those in
+/// Members without a place take what is free, without room that is nominated to any pod; those in
 /// `places` have one and are in the world. Adds to both.
 void fill_free_room(World& world, const PlanningRules& planning, const GroupDomain& domain,
                     MemberFits& fits, std::span<const PodIndex> members,

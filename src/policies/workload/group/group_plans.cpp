@@ -42,7 +42,7 @@ GroupPlans::GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fi
     : explain_(draft.explain), world_(draft.world), task_(task), fits_(fits) {
   const World& world = draft.world;
   for (const PodIndex pod : world.gone()) {
-    if (world.cluster().pods().deletion[pod] != no_time) leaving_.push_back(pod);
+    if (world.departures().leaving(pod)) leaving_.push_back(pod);
   }
   if (cascades_count(world.configuration())) cascades_.emplace(world_, fits.scratch());
   one_priority_each_ = std::ranges::all_of(world.cluster().units(), [](const Unit& unit) {
@@ -209,11 +209,9 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning,
   const bool same_leavers = settings.leaving_room != LeavingRoom::victims ||
                             (one_priority_each_ && place.emptied->all_leave() && leaving_.empty());
   if (!same_leavers || world_.budgets().any()) {
-    const Scratch::Checkpoint before = scratch.checkpoint();
-    if (settings.leaving_room == LeavingRoom::victims) scratch.put_back(leaving_);
+    const World::LeavingRoomRule rule(world_, leaving_, settings.leaving_room);
     EmptiedNodes emptied = emptied_nodes(world_, planning, task_, *place.domain, fits_);
     found = GroupSearch(world_, planning, task_, *place.domain, fits_, emptied).run(variant);
-    scratch.rollback(before);
   } else {
     found = GroupSearch(world_, planning, task_, *place.domain, fits_, *place.emptied).run(variant);
   }

@@ -2,14 +2,14 @@
 //
 // In each domain, in this order:
 //  1. as configured (group_search.hpp); with `workload.startFromSimplePlans` also without touching
-//     anybody whose loss would violate a budget, with the smallest members first where not all are
+//     any pod whose loss would violate a budget, with the smallest members first where not all are
 //     needed, and as kube-scheduler and KEP-5710 would plan (planning_rules.hpp). So the answer is
 //     never worse than a plan of theirs that keeps the laws.
-//  2. with `workload.placementGuide` victims, in places chosen for who would have to leave, with
-//     nobody gone above the highest priority that the best plan so far needs: by counts
+//  2. with `workload.placementGuide` victims, in places chosen by what would have to leave, with
+//     no pod gone above the highest priority that the best plan so far needs: by counts
 //     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
 //     or the ask is small; then with each victim of the best plan kept in turn, and with detours
-//     (`workload.placementsMax` bounds how many), and with those gone who close a zone to members.
+//     (`workload.placementsMax` bounds how many), and with those gone that close a zone to members.
 //  3. the best plan so far, with the best victims on each of its nodes; then as long as one member
 //     elsewhere makes it better (plan_moves.hpp).
 //

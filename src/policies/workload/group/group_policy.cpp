@@ -87,6 +87,7 @@ class GroupDecision {
   bool avoid_nominated_room_ = false;  ///< No member takes room that is nominated to anybody.
   bool stays_ = false;                 ///< It has places, and others could lose theirs if it moved.
   bool waits_for_queue_ = false;       ///< Nodes have room now.
+  bool needs_what_leaves_ = false;     ///< Its queue waits for pods that its place depends on.
   bool for_late_ = false;              ///< Only a place that waits for late pods is an answer.
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
@@ -113,7 +114,7 @@ GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOn
 void GroupDecision::read_members(std::span<const PodOnNode> given) {
   const PodColumns& pods = world_.cluster().pods();
   for (const PodIndex pod : group().members) {
-    if (pods.deletion[pod] != no_time) continue;
+    if (world_.departures().leaving(pod)) continue;
     if (pods.node[pod].exists()) {
       if (world_.after().node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
     } else if (world_.survey().regimes().of(pod) == Regime::pods) {
@@ -245,7 +246,7 @@ void GroupDecision::end_lost_nominations() {
       const NodeIndex node = pods.nominated[member];
       if (!node.exists() || after.node_of(member).exists()) continue;
       if (world_.survey().position_of(node) == Survey::no_position) continue;  // Void anyway.
-      PodFit fit(world_.survey(), after, member, world_.decided_pods());
+      PodFit fit(world_.survey(), after, member, world_.holds());
       if (!fit.check(node)) continue;
       const Scratch::Checkpoint before = after.checkpoint();
       after.remove(placed);
@@ -337,6 +338,7 @@ bool GroupDecision::fits_later() {
   }
   places = std::move(within);
   const bool at_once = starts_at_once(places);
+  if (needs_what_leaves_) return true;
   if (for_late_ && (at_once || !awaits_late())) return false;
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
@@ -368,8 +370,15 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   if (!find_leavers(places) || !world_.may_bind(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
   if (world_.limits() == nullptr || world_.limits()->has_room_now(coming)) return true;
+  const std::vector<PodIndex> awaited = world_.limits()->awaited(coming);
+  needs_what_leaves_ = !fits_without(
+      world_, awaited, [&] { return after_->fit_in_turn(places, MemberFits::Nominations::count); });
+  if (needs_what_leaves_) {
+    needs_what_leaves(ask_);
+    return false;
+  }
   waits_for_queue_ = true;
-  wait_for(world_, world_.limits()->awaited(coming), ask_);
+  wait_for(world_, awaited, ask_);
   return false;
 }
 

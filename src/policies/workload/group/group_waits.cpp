@@ -98,12 +98,13 @@ void HeldBack::add_takers(std::span<const PodOnNode> places, PlanHeldBack& held_
 }
 
 void HeldBack::add_nominated(const std::set<NodeIndex>& nodes, PlanHeldBack& held_back) const {
-  const Unit& own = cluster_.units()[task_.unit];
+  const std::int32_t priority = cluster_.units()[task_.unit].scheduling_priority;
+  const HoldAsk own{.pod = {}, .unit = task_.unit, .rank = {.priority = priority}, .turns_on = {}};
   std::vector<PlanTaker> takers;
   for (const PodIndex pod : ignored_) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     const bool holds = nodes.contains(cluster_.pods().nominated[pod]) &&
-                       unit.scheduling_priority >= own.scheduling_priority;
+                       world_.holds().blocks(pod, own, world_.after());
     if (!holds) continue;
     const std::string name = unit.kind == UnitKind::group
                                  ? unit_text(cluster_, cluster_.pods().unit[pod])

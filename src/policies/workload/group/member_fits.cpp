@@ -14,8 +14,7 @@ MemberFits::MemberFits(World& world, Scratch& scratch, std::span<const PodIndex>
     const auto [at, is_new] =
         known.try_emplace({ask_key(world.cluster(), member), labels}, fits_.size());
     if (is_new) {
-      fits_.push_back(
-          std::make_unique<PodFit>(world.survey(), scratch, member, world.decided_pods()));
+      fits_.push_back(std::make_unique<PodFit>(world.survey(), scratch, member, world.holds()));
     }
     class_of_.emplace(member, at->second);
   }

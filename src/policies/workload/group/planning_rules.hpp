@@ -38,7 +38,7 @@ class SimplePlanningRules {
   VictimRules rules_;
 };
 
-/// What decides where kube-scheduler 1.37 places a group, and whom it puts back.
+/// What decides where kube-scheduler 1.37 places a group, and what it puts back.
 Configuration as_kube_scheduler(const Configuration& configuration);
 /// The same for the text of KEP-5710.
 Configuration as_kep(const Configuration& configuration);

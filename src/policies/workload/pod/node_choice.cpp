@@ -86,7 +86,7 @@ class RoomLook {
     if (!has_place) return;
     const PodIndex ask = after.ask();
     stays_ = alone_ && others_may_lose(world, std::span(&ask, 1));
-    respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.decided_pods());
+    respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.holds());
     respectful_->respect_every_nomination(true);
   }
 
@@ -229,7 +229,7 @@ bool others_may_lose(const World& world, std::span<const PodIndex> own) {
   };
   const bool own_look = std::ranges::any_of(own, looks);
   return std::ranges::any_of(cluster.nominated_pods(), [&](PodIndex pod) {
-    if (std::ranges::find(own, pod) != own.end() || !world.may_hold_room(pod)) return false;
+    if (std::ranges::find(own, pod) != own.end() || !world.holds().is_open(pod)) return false;
     return !world.after().node_of(pod).exists() && (own_look || looks(pod));
   });
 }
