@@ -65,8 +65,7 @@ class BruteForce {
   void remove_credited() {
     if (configuration_.workload.leaving_room != LeavingRoom::credited) return;
     for (const PodIndex pod : cluster_.pods_by_name()) {
-      if (!world_.where(pod).exists() || !rules_.leaving(pod) || rules_.departures().stuck(pod))
-        continue;
+      if (!world_.where(pod).exists() || !rules_.leaving(pod) || rules_.overdue(pod)) continue;
       if (rules_.late(pod)) {
         late_.push_back(pod);
       } else {

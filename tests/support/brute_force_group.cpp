@@ -168,8 +168,7 @@ bool BruteForceGroup::find_domains() {
 void BruteForceGroup::remove_credited() {
   for (const PodIndex pod : cluster_.pods_by_name()) {
     const bool bound = cluster_.pods().node[pod].exists();
-    if (!bound || !rules_.leaving(pod) || rules_.departures().stuck(pod) || rules_.late(pod))
-      continue;
+    if (!bound || !rules_.leaving(pod) || rules_.overdue(pod) || rules_.late(pod)) continue;
     members_->remove(pod);
     credited_.push_back(pod);
   }
