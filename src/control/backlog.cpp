@@ -8,7 +8,10 @@
 #include <variant>
 
 #include "control/scheduler_name.hpp"
+#include "model/hold.hpp"
 #include "model/names.hpp"
+#include "model/node_match.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 namespace {
@@ -60,6 +63,36 @@ bool waits_for_victim_of(const Plan& plan, const PlanAsk& ask) {
              return leaving.namespace_name == action.namespace_name && leaving.name == action.name;
            });
   });
+}
+
+/// The pod's nomination, void as soon as it may be: what keeps nothing must not keep an ask from
+/// being tried. A reservation counts by its priority only, for the same reason.
+Hold surely_held(const Cluster& cluster, PodIndex pod, NodeIndex node) {
+  const PodColumns& pods = cluster.pods();
+  const NodeColumns& nodes = cluster.nodes();
+  const UnitIndex unit = pods.unit[pod];
+  const PodShape& shape = cluster.shape(pods.shape[pod]);
+  const RequestRow room = cluster.requests(nodes.allocatable[node]);
+  const bool too_large =
+      std::ranges::any_of(cluster.requests(pods.requests[pod]), [&](const ResourceAmount& wanted) {
+        const auto has = std::ranges::find(room, wanted.resource, &ResourceAmount::resource);
+        return wanted.amount > (has == room.end() ? 0 : has->amount);
+      });
+  const bool other_regime = nodes.claims[node] != NodeClaims{};
+  const bool tainted =
+      nodes.flags[node].unschedulable ||
+      std::ranges::any_of(cluster.taints(nodes.taints[node]), [&](const Taint& taint) {
+        return keeps_away(taint) && !tolerates(shape, taint);
+      });
+  const bool refused = tainted || !shape.claims.empty() ||
+                       !allows_node(shape, cluster.label_objects(nodes.labels[node]),
+                                    cluster.text(nodes.name[node]));
+  const bool only_reserved = cluster.notes(pods.notes[pod]).only_reserved();
+  return {.pod = pod,
+          .unit = unit,
+          .node = node,
+          .rank = {.priority = cluster.units()[unit].scheduling_priority},
+          .is_void = too_large || other_regime || refused || only_reserved};
 }
 
 /// Whether the spec of a pod has changed; its notes are written by us, too.
@@ -251,8 +284,7 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
       !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
   entry.claims = !shape.claims.empty();
   entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
-  entry.pinned =
-      std::ranges::any_of(shape.node_terms, [](const auto& term) { return !term.fields.empty(); });
+  entry.pinned = is_pinned(cluster, index);
   be_idle(entry);
   if (!class_of(entry).parked_at) awake_.insert(entry.key);
   if (has_begun(cluster, unit)) stand_alone(entry);
@@ -374,6 +406,7 @@ bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey&
     const auto has = std::ranges::find(row, resource, &ResourceAmount::resource);
     return has == row.end() ? 0 : has->amount;
   };
+  const HoldAsk ask{.pod = {}, .unit = {}, .rank = {.priority = priority}, .turns_on = {}};
   for (const ResourceAmount& wanted : cluster.requests(std::get<RequestId>(key))) {
     std::int64_t left = amount(room, wanted.resource) - used[wanted.resource.value];
     for (const PodIndex pod : leaving) {
@@ -386,7 +419,7 @@ bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey&
           cluster.pods().shape[pod] == std::get<ShapeId>(key)) {
         continue;
       }
-      if (cluster.units()[cluster.pods().unit[pod]].scheduling_priority < priority) continue;
+      if (!blocks(surely_held(cluster, pod, node), ask)) continue;
       left -= amount(cluster.requests(cluster.pods().requests[pod]), wanted.resource);
     }
     if (left < wanted.amount) return false;

@@ -1,8 +1,8 @@
 // AskLimits: what an ask may use beyond what nodes have room for, as the world knows it.
 //
 // Queues are such a limit (SPEC section 3): an ask fits only while its queue may use as much, and
-// its victims come from its queue. Whoever decides about asks looks at them through this; who
-// counts is another policy.
+// its victims come from its queue. Policies that decide asks see them through this; what
+// counts is another policy's.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace makeway {
 
 class AskLimits : public VictimScope {
  public:
-  /// The unit asks now, or one member of it for itself; none: somebody who is not limited. While it
+  /// The unit asks now, or one member of it for itself; none: an ask that is not limited. While it
   /// is its turn, `contains` keeps victims to those that it may take.
   virtual void turn_to(UnitIndex ask, PodIndex member) = 0;
 
@@ -25,7 +25,7 @@ class AskLimits : public VictimScope {
   virtual bool has_room_now(std::span<const PodIndex> coming) const = 0;
   /// The same in the world `after`, as that is at the moment.
   virtual bool has_room_later(std::span<const PodIndex> coming) const = 0;
-  /// Who else must leave `after`, of lower priority, so that these may come; nobody when that
+  /// Which pods of lower priority must also leave `after` so that these may come; none when that
   /// cannot be: then `has_room_later` stays false.
   virtual std::vector<PodIndex> find_victims(std::span<const PodIndex> coming,
                                              std::int32_t priority) const = 0;
@@ -36,7 +36,7 @@ class AskLimits : public VictimScope {
   virtual std::string full_text(std::span<const PodIndex> coming) const = 0;
   /// "queue team-a"
   virtual std::string title() const = 0;
-  /// Whom it may take, after `full_text`: "its pods of lower priority".
+  /// What it may take, after `full_text`: "its pods of lower priority".
   virtual std::string_view own_pods() const = 0;
 };
 

@@ -139,7 +139,7 @@ bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {
 }
 
 bool Budgets::exhausted(PodIndex pod) {
-  // A shelf that nobody has asked for yet is as it was, and counted.
+  // A shelf that was not asked for yet is as it was, and counted.
   if (exhausted_ == 0 && shelves_.empty()) return false;
   const Governing& governing = known(pod);
   const auto stops = [&](std::uint32_t budget) {
@@ -196,7 +196,7 @@ std::string Budgets::violated(PodIndex pod) {
   std::ranges::transform(overdrawn(pod), std::back_inserter(names),
                          [this](std::uint32_t budget) { return name_of(budget); });
   if (!names.empty()) return fmt::format("{}", fmt::join(names, ", "));
-  // Who allows least, the first of them.
+  // The one that allows least, the first of them.
   std::optional<std::uint32_t> tightest;
   std::int64_t least_left = CountTree::nothing;
   const Governing& governing = known(pod);
@@ -277,7 +277,7 @@ bool Budgets::charge_all(std::span<const PodIndex> pods) {
   return false;
 }
 
-/// Who leaves out some of these pods has a number of its own; the others of its shelf share one.
+/// A budget that leaves out some of these pods has its own number; others of its shelf share one.
 void Budgets::gather_shelves(std::span<const PodIndex> pods, Among& among) {
   shelves_among_.clear();
   for (const PodIndex pod : pods) {

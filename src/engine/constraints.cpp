@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "engine/departures.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
@@ -325,7 +326,7 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
 bool PodConstraints::counts(Spread& spread, PodIndex pod, NodeIndex node) {
   const PodColumns& pods = survey_.cluster().pods();
   if (!spread.counts_pods || spread.takes_part[node] == 0) return false;
-  if (pods.deletion[pod] != no_time) return false;
+  if (Departures::leaving(survey_.cluster(), pod)) return false;
   if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return false;
   if (pods.plane[pod] != pods.plane[ask_]) return false;
   return spread.matcher.matches(survey_, pods.labels[pod]);
@@ -357,7 +358,7 @@ PodConstraints::WishCount PodConstraints::wishes_on(NodeIndex node) const {
   return result;
 }
 
-/// Who leaves can only lower the least count of a domain, which the skew is measured from.
+/// A leaving pod can only lower the least count of a domain, which the skew is measured from.
 bool PodConstraints::closed_by_placed(NodeIndex node) {
   const std::span<const PodIndex> placed = scratch_.placed(node);
   if (placed.empty()) return false;
@@ -390,7 +391,7 @@ std::optional<Refused> PodConstraints::check(NodeIndex node) const {
       return refused(RefusalReason::anti_affinity, survey_, term.topology->key);
     }
   }
-  // Their order is that of the pods' slots, which must leave no trace: the first key is told.
+  // Their order is that of the pods' slots, which must leave no trace: the first key is reported.
   const Topology* repelling = nullptr;
   for (const Repelling& entry : repelling_) {
     const std::uint32_t domain = entry.topology->domain[node];
@@ -423,7 +424,7 @@ std::optional<Refused> PodConstraints::check_affinity(NodeIndex node) const {
     if (term.counts[domain] <= 0 && missing == nullptr) missing = term.topology;
   }
   if (missing == nullptr) return std::nullopt;
-  // The first of a series that wants to be together has nobody to join yet.
+  // The first of a series that wants to be together has no pod to join yet.
   if (affinity_total_ == 0 && ask_matches_itself_) return std::nullopt;
   return refused(RefusalReason::affinity, survey_, missing->key);
 }

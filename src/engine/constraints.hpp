@@ -1,7 +1,7 @@
 // PodConstraints: what other pods mean for one ask, as counts by topology domain.
 //
 // Six rules, as kube-scheduler has them:
-//  in use         a claim of a volume that one pod at a time may use; nobody has it, on any node
+//  in use         a claim of a volume that one pod at a time may use; no pod has it, on any node
 //  volume limit   volumes of the ask that are not on the node yet, of a driver that the node takes
 //                 only so many of
 //  spread         for each constraint, pods that its selector matches, by domain, on nodes that
@@ -41,7 +41,7 @@ class PodConstraints final : public ScratchWatcher {
   std::optional<Refused> check(NodeIndex node) const;
 
   /// Whether pods that this world has placed on the node keep the ask off it by spread or by its
-  /// anti-affinity, whoever else leaves the world: they are nobody's victims.
+  /// anti-affinity, whichever pods leave the world: they are never victims.
   bool closed_by_placed(NodeIndex node);
 
   /// False: other pods mean nothing but the room they take.
@@ -67,14 +67,14 @@ class PodConstraints final : public ScratchWatcher {
   bool matches_itself() const { return ask_matches_itself_; }
 
   /// Topologies in whose domains others keep the ask away by anti-affinity, theirs or its own, and
-  /// whose domains have several nodes: who is in the way may be elsewhere. By key.
+  /// whose domains have several nodes: the pod in the way may be elsewhere. By key.
   std::vector<const Topology*> closed_topologies() const;
-  /// Whether somebody has a claim of the ask that one pod at a time may use.
+  /// Whether a pod has a claim of the ask that one pod at a time may use.
   bool claim_in_use() const;
   /// Whether the pod on `there` keeps the ask off the node in one of those, or by such a claim.
   bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
 
-  /// What other pods mean to the ask's wishes on a node.
+  /// What other pods mean to the ask's preferences on a node.
   struct WishCount {
     std::int64_t points = 0;   ///< The weight of each pod in each term's domain.
     std::int64_t crowded = 0;  ///< Pods in the domains over which it would spread.

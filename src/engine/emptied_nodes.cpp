@@ -40,7 +40,7 @@ EmptiedNodes::EmptiedNodes(Survey& survey, Scratch& world, VictimRules& rules, B
   keep({});
 }
 
-/// Only who is under a budget is looked at.
+/// Only pods under a budget are looked at.
 void EmptiedNodes::mark_budgets(const Scope& scope) {
   VictimList list;
   const auto governed = [&](PodIndex pod) {
@@ -76,7 +76,7 @@ void EmptiedNodes::mark_budgets(const Scope& scope) {
   violating_ = split_victims(list, violates, others);
 }
 
-// ---- Who leaves ---------------------------------------------------------------------------------
+// ---- Leaving -----------------------------------------------------------------------------------
 
 void EmptiedNodes::keep(std::span<const PodIndex> pods) {
   const bool as_before =
@@ -88,7 +88,7 @@ void EmptiedNodes::keep(std::span<const PodIndex> pods) {
   keep_only(std::move(all));
 }
 
-void EmptiedNodes::keep_nobody() {
+void EmptiedNodes::keep_none() {
   if (kept_by_budgets_.empty()) return keep({});
   if (!kept_pods_.empty()) keep_only({});
 }
@@ -132,7 +132,7 @@ std::int64_t EmptiedNodes::potential_victims() const {
   return count;
 }
 
-/// The lowest and the highest of somebody who may leave.
+/// The lowest and the highest priority of a pod that may leave.
 std::pair<std::int32_t, std::int32_t> EmptiedNodes::priorities() const {
   std::int32_t lowest = ask_priority_;
   std::int32_t highest = std::numeric_limits<std::int32_t>::min();
@@ -167,7 +167,7 @@ std::vector<std::int32_t> EmptiedNodes::distinct_priorities() const {
 
 // ---- What is left -------------------------------------------------------------------------------
 
-/// Whether the cluster's sums tell who stays on the node, whatever the highest priority.
+/// Whether the cluster's sums say what stays on the node, whatever the highest priority.
 bool EmptiedNodes::is_plain(NodeIndex node) const {
   return by_order_ && rules_.by_priority_alone() && !world_.touched(node) &&
          cluster_.order().lowest_guarded(node) >= ask_priority_;
@@ -177,7 +177,7 @@ void EmptiedNodes::make_own_sums() {
   for (const NodeIndex node : nodes_) {
     if (own_of_[node] != plain) own_of_.writable(node) = plain;
   }
-  everybody_leaves_ = true;
+  all_leave_ = true;
   own_.assign(1, {});
   priorities_.clear();
   rows_.clear();
@@ -197,7 +197,7 @@ void EmptiedNodes::make_own_sums(NodeIndex node) {
     if (leaves(pod)) {
       leavers.emplace_back(priority, pod);
     } else if (priority < ask_priority_) {
-      everybody_leaves_ = false;
+      all_leave_ = false;
     }
   });
   const auto more_important = [](const auto& a, const auto& b) { return a.first > b.first; };
@@ -233,7 +233,7 @@ void EmptiedNodes::start(std::int32_t highest) {
   gone_.clear();
 }
 
-/// Who is at or above it stays.
+/// Pods at or above it stay.
 std::int32_t EmptiedNodes::limit_below(std::int32_t highest) const {
   return highest >= ask_priority_ ? ask_priority_ : highest + 1;
 }

@@ -1,4 +1,4 @@
-// What nodes hold once everybody has left who may: from sums, and where sums do not tell.
+// What nodes hold once all pods have left that may: from sums, and where sums do not tell.
 #include "engine/emptied_nodes.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class EmptiedNodesTest : public testing::Test {
 
 TEST_F(EmptiedNodesTest, SumsTellWhoStays) {
   make({pod("low", "n1", 1, 1), pod("mid", "n1", 4, 2), pod("high", "n1", 5, 4)});
-  EXPECT_TRUE(emptied->everybody_leaves());
+  EXPECT_TRUE(emptied->all_leave());
   EXPECT_EQ(cpu("n1"), 4);
   EXPECT_EQ(emptied->used(on("n1"), 1)[0], 6);
   EXPECT_EQ(emptied->potential_victims(), 2);
@@ -59,7 +59,7 @@ TEST_F(EmptiedNodesTest, WhoIsProtectedStays) {
   Pod shy = pod("shy", "n1", 1, 3);
   shy.opted_out = true;
   make({pod("low", "n1", 1, 1), shy});
-  EXPECT_FALSE(emptied->everybody_leaves());
+  EXPECT_FALSE(emptied->all_leave());
   EXPECT_EQ(cpu("n1"), 3);
   EXPECT_TRUE(emptied->leaves(at("low")));
   EXPECT_FALSE(emptied->leaves(at("shy")));
@@ -116,8 +116,8 @@ TEST_F(EmptiedNodesTest, StrictBudgetsKeepWhomTheyMust) {
 
 TEST_F(EmptiedNodesTest, CountsRoomAndFindsTheLowestPriorityWithEnough) {
   make({pod("a", "n1", 1, 9), pod("b", "n2", 3, 9), pod("ask", "", ask_priority, 5)});
-  const DecidedPods decided(cluster.pods().slots());
-  PodFit fit(*survey, *scratch, at("ask"), decided);
+  const Holds holds(*survey, configuration);
+  PodFit fit(*survey, *scratch, at("ask"), holds);
   EXPECT_EQ(emptied->count_room(fit, 1, 10), 2U);
   EXPECT_EQ(emptied->count_room(fit, 3, 10), 4U);
   EXPECT_EQ(emptied->lowest_with_room(fit, 2), 1);

@@ -21,11 +21,11 @@ std::int64_t permille_of(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
-PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided)
+PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const Holds& holds)
     : survey_(survey),
       scratch_(scratch),
       ask_(ask),
-      decided_(decided),
+      holds_(holds),
       placing_(survey.verdicts_of(ask)),
       requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
       ports_(survey, scratch, ask),
@@ -41,19 +41,10 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
   regime_ = regimes.of(ask);
   stays_in_regime_ = regimes.mixed() && !regimes.crosses(ask);
   ask_priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
-  priority_ = ask_priority_;
-}
-
-bool PodFit::holds_room(PodIndex pod) const {
-  // Who has a place in this world already holds that one.
-  if (pod == ask_ || decided_[pod] != 0 || scratch_.node_of(pod).exists()) return false;
-  const Cluster& cluster = survey_.cluster();
-  const PodColumns& pods = cluster.pods();
-  if (!survey_.regimes().may_go(pod, pods.nominated[pod])) return false;
-  if (survey_.has_void_nomination(pod)) return false;
-  const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
-  if (!gives_way && survey_.keeps_room(pod)) return true;
-  return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
+  hold_ask_ = {.pod = ask,
+               .unit = {},
+               .rank = {.priority = ask_priority_},
+               .turns_on = cluster.pods().nominated[ask]};
 }
 
 bool PodFit::only_regime_refuses(NodeIndex node) {
@@ -65,12 +56,12 @@ bool PodFit::only_regime_refuses(NodeIndex node) {
 std::vector<PodIndex> PodFit::holders(NodeIndex node) const {
   std::vector<PodIndex> held;
   std::ranges::copy_if(survey_.cluster().nodes().nominated[node], std::back_inserter(held),
-                       [this](PodIndex pod) { return holds_room(pod); });
+                       [this](PodIndex pod) { return blocked_by(pod); });
   return held;
 }
 
-bool PodFit::any_holds_room(const std::vector<PodIndex>& nominated) const {
-  return std::ranges::any_of(nominated, [&](PodIndex pod) { return holds_room(pod); });
+bool PodFit::any_blocks(const std::vector<PodIndex>& nominated) const {
+  return std::ranges::any_of(nominated, [&](PodIndex pod) { return blocked_by(pod); });
 }
 
 std::optional<Refused> PodFit::check(NodeIndex node) {
@@ -78,7 +69,7 @@ std::optional<Refused> PodFit::check(NodeIndex node) {
   const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
   const Scratch::Checkpoint before = scratch_.checkpoint();
   for (const PodIndex pod : nominated) {
-    if (holds_room(pod)) scratch_.place(pod, node);
+    if (blocked_by(pod)) scratch_.place(pod, node);
   }
   std::optional<Refused> refusal = check_unreserved(node);
   scratch_.rollback(before);
@@ -99,8 +90,8 @@ std::optional<Refused> PodFit::check_ports(NodeIndex node) {
   return Refused{.reason = RefusalReason::host_port, .detail = *taken, .resolvable = true};
 }
 
-/// Tells the resource that is shortest in proportion to the request, then the first by name. What
-/// is more than the whole node comes before everything else, and is told against the whole node.
+/// Names the resource that is shortest in proportion to the request, then the first by name. What
+/// is more than the whole node comes before everything else, and is compared with the whole node.
 std::optional<Refused> PodFit::check_resources(NodeIndex node, std::span<const std::int64_t> used) {
   const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
   std::optional<Refused> refusal;

@@ -1,40 +1,34 @@
 // PodFit: does a pod fit on a node of a what-if world, and if not, why and by how much.
 //
-// The rules in the order of kube-scheduler's filters; the first one that fails is told:
+// The rules in the order of kube-scheduler's filters; the first one that fails is reported:
 //  1. what node and pod say about each other: cordon, taints, node selector and affinity, claims
 //     (Survey); whether the node is of the ask's regime (model/regime.hpp), unless the ask is
 //     pinned
 //  2. host ports     3. resources     4. claims in use, volumes that the node takes     5. topology
 //     spread     6. inter-pod affinity, anti-affinity
 //
-// Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
-// the ask's priority hold their room. The ask must fit with them there, and also without them, so
-// that it does not lean on somebody who has not arrived. A pinned pod that is nominated to its node
-// (SPEC section 5) holds its room whatever the ask's priority. Reservations are nominations without
-// a promise: they hold nothing against another pinned pod or an ask that is nominated there.
-// A nomination to a node of another regime is void.
+// Nominated pods (rule of kube-scheduler): pending pods whose nomination to the node blocks the ask
+// (Holds, law 7) keep their room. The ask must fit with them there, and also without them, so that
+// its place does not depend on a pod that has not arrived.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "engine/constraints.hpp"
+#include "engine/holds.hpp"
 #include "engine/port_clashes.hpp"
 #include "engine/scratch.hpp"
 #include "engine/survey.hpp"
 
 namespace makeway {
 
-/// Pods whose nomination counts no more, because this cycle has decided about them.
-using DecidedPods = SparseColumn<PodIndex, std::uint8_t>;
-
 class PodFit {
  public:
-  PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided);
+  PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const Holds& holds);
 
   PodIndex ask() const { return ask_; }
   /// Whether the pods of the node differ from those of the cluster.
@@ -57,7 +51,7 @@ class PodFit {
     if (refused) return refused;
     return stays_in_regime_ ? survey_.refused_by_regime(regime_, node) : refused;
   }
-  /// What node and ask say about each other, whoever else is there. Valid until the next question.
+  /// What node and ask say about each other, other pods apart. Valid until the next question.
   const StaticVerdict& says(NodeIndex node) { return survey_.placing(placing_, node); }
   /// Whether the node would take the ask, were it empty and of its regime.
   bool only_regime_refuses(NodeIndex node);
@@ -77,35 +71,35 @@ class PodFit {
   bool only_resources(NodeIndex node) const {
     return !ports_.any() && !constraints_.any() && !reserved(node);
   }
-  /// Whether somebody who is nominated there holds room against the ask.
-  bool expects_somebody(NodeIndex node) const { return reserved(node); }
+  /// Whether a nomination to the node blocks the ask.
+  bool has_holders(NodeIndex node) const { return reserved(node); }
   RequestRow requests() const { return requests_; }
   bool portless() const { return !ports_.any(); }
   std::int32_t priority() const { return ask_priority_; }
 
   /// Every nomination holds its room from now on, also those of lower priority; or no longer.
   void respect_every_nomination(bool every) {
-    priority_ = every ? std::numeric_limits<std::int32_t>::min() : ask_priority_;
+    hold_ask_.rank = every ? HoldRank::lowest() : HoldRank{.priority = ask_priority_};
   }
-  /// So much of each resource is kept for somebody who is neither there nor nominated, whichever
+  /// So much of each resource is kept for a unit that is neither there nor nominated, whichever
   /// node is looked at; empty: nothing is.
   void keep_free(std::vector<std::int64_t> amounts) { kept_free_ = std::move(amounts); }
   std::span<const std::int64_t> kept_free() const { return kept_free_; }
-  /// Reservations of other pinned pods hold nothing against this one: they take turns.
-  void ignore_reservations() { reservations_hold_ = false; }
-  /// Pending pods that hold room on the node against the ask by their nomination.
+  /// The ask is pinned to the node: it takes turns with the reservations of other pinned pods.
+  void take_turns_on(NodeIndex node) { hold_ask_.turns_on = node; }
+  /// Pending pods whose nomination to the node blocks the ask.
   std::vector<PodIndex> holders(NodeIndex node) const;
   /// Another ask that is alike in everything that is looked at here takes its turn.
-  void ask_for(PodIndex ask) { ask_ = ask; }
+  void ask_for(PodIndex ask) { ask_ = hold_ask_.pod = ask; }
 
  private:
   std::optional<Refused> check_ports(NodeIndex node);
-  bool holds_room(PodIndex pod) const;
+  bool blocked_by(PodIndex pod) const { return holds_.blocks(pod, hold_ask_, scratch_); }
   bool reserved(NodeIndex node) const {
     const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
-    return !nominated.empty() && any_holds_room(nominated);
+    return !nominated.empty() && any_blocks(nominated);
   }
-  bool any_holds_room(const std::vector<PodIndex>& nominated) const;
+  bool any_blocks(const std::vector<PodIndex>& nominated) const;
   std::int64_t kept_free(const ResourceAmount& item) const {
     return kept_free_.empty() ? 0 : kept_free_[item.resource.value];
   }
@@ -113,10 +107,9 @@ class PodFit {
   Survey& survey_;
   Scratch& scratch_;
   PodIndex ask_;
-  const DecidedPods& decided_;
+  const Holds& holds_;
   std::int32_t ask_priority_ = 0;
-  std::int32_t priority_ = 0;  ///< Nominations of at least this priority hold their room.
-  bool reservations_hold_ = true;
+  HoldAsk hold_ask_;
   bool pinned_ = false;  ///< By annotation; to no node at all when there is none of that name.
   NodeIndex required_node_;
   std::optional<Refused> not_the_required_node_ = Refused{.reason = RefusalReason::node_affinity};

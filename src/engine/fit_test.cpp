@@ -1,4 +1,4 @@
-// Does a pod fit on a node, and which reason is told when it does not.
+// Does a pod fit on a node, and which reason is given when it does not.
 #include "engine/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct FitScene {
   NodeIndex on(const std::string& name) const { return *cluster.find_node(name); }
 };
 
-/// "resource cpu 2", with ! for what nobody who leaves could change; empty: it fits.
+/// "resource cpu 2", with ! for what no leaving pod could change; empty: it fits.
 std::string text_of(const Survey& survey, const std::optional<Refused>& refused) {
   if (!refused) return "";
   std::string text(choice_name(refused->reason));
@@ -56,8 +56,8 @@ TEST_P(PodFits, OrTheFirstReasonIsTold) {
   for (const Pod& other : item.others) scene.cluster.apply(other);
   Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
-  const DecidedPods decided(scene.cluster.pods().slots());
-  PodFit fit(survey, scratch, scene.at("ask"), decided);
+  const Holds holds(survey, scene.configuration);
+  PodFit fit(survey, scratch, scene.at("ask"), holds);
   EXPECT_EQ(text_of(survey, fit.check(scene.on("n1"))), item.refusal);
 }
 
@@ -119,8 +119,8 @@ TEST(PodFit, LooksAtTheWorldItWasMadeFor) {
   FitScene scene(node("n1", 4), pod("other", "n1", 1, 3), asks(3));
   Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
-  const DecidedPods decided(scene.cluster.pods().slots());
-  PodFit fit(survey, scratch, scene.at("ask"), decided);
+  const Holds holds(survey, scene.configuration);
+  PodFit fit(survey, scratch, scene.at("ask"), holds);
   EXPECT_TRUE(fit.check(scene.on("n1")).has_value());
   scratch.remove(scene.at("other"));
   EXPECT_FALSE(fit.check(scene.on("n1")).has_value());
@@ -140,8 +140,8 @@ TEST(PodFit, TakenPortsFollowEveryMove) {
                  with_ports(asks(1), {{.port = 80}, {.port = 81}}));
   Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
-  const DecidedPods decided(scene.cluster.pods().slots());
-  PodFit fit(survey, scratch, scene.at("ask"), decided);
+  const Holds holds(survey, scene.configuration);
+  PodFit fit(survey, scratch, scene.at("ask"), holds);
   const auto told = [&](const char* name) { return text_of(survey, fit.check(scene.on(name))); };
   EXPECT_EQ(told("n1"), "host-port 80/TCP");
   const Scratch::Checkpoint before = scratch.checkpoint();
@@ -162,12 +162,12 @@ TEST(PodFit, CanRespectEveryNomination) {
   FitScene scene(node("n1", 4), nominated(pod("other", "", 1, 3), "n1"), asks(2));
   Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
-  DecidedPods decided(scene.cluster.pods().slots());
-  PodFit fit(survey, scratch, scene.at("ask"), decided);
+  Holds holds(survey, scene.configuration);
+  PodFit fit(survey, scratch, scene.at("ask"), holds);
   fit.respect_every_nomination(true);
   EXPECT_TRUE(fit.check(scene.on("n1")).has_value());
   EXPECT_EQ(fit.holders(scene.on("n1")), std::vector{scene.at("other")});
-  decided.writable(scene.at("other")) = 1;
+  holds.decide(scene.at("other"));
   EXPECT_FALSE(fit.check(scene.on("n1")).has_value());
   EXPECT_TRUE(fit.holders(scene.on("n1")).empty());
 }

@@ -1,4 +1,4 @@
-// Who stops when others are lost (SPEC section 7).
+// Which pods stop when others are lost (SPEC section 7).
 #include "engine/loss_units.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(LossUnits, AnyLossStopsTheRest) {
                          sharing(scene::leaving(bound("c")), train),
                          sharing(scene::pod("d", "", 0, 1), train), bound("lone")});
   EXPECT_EQ(scene.stopped({"a"}), Names{"train: b"});
-  EXPECT_EQ(scene.stopped({"a", "b"}), Names{});  // Nobody is left to stop.
+  EXPECT_EQ(scene.stopped({"a", "b"}), Names{});  // No pod is left to stop.
   EXPECT_EQ(scene.stopped({"lone"}), Names{});
 }
 

@@ -9,7 +9,7 @@ namespace makeway {
 namespace {
 
 /// How many of the descending priorities are above. With a good limit only the last few are not, so
-/// these come first; the rest is a binary search without branches, which nobody could predict.
+/// these come first; the rest is a binary search without branches, which are unpredictable.
 std::size_t count_above(std::span<const std::int32_t> priorities, std::int64_t highest) {
   constexpr std::size_t last_few = 4;
   const std::int32_t* first = priorities.data();
@@ -42,7 +42,7 @@ std::int64_t NodeScan::lowest_priority(NodeIndex node, std::int64_t limit) const
   const std::int64_t* const allocatable = survey_.allocatable(node).data();
   // The pods that stay whatever happens: those above the limit, and those the ask cannot touch.
   std::size_t low = count_above(view.priorities, std::min(limit, ask_priority_ - 1));
-  if (!fits_beside(allocatable, view.used_by_first(low))) return hopeless;
+  if (!fits_beside(allocatable, view.used_by_first(low))) return infeasible;
   // The most pods, from the most important down, beside which the ask fits.
   std::size_t high = view.priorities.size();
   if (fits_beside(allocatable, view.used_by_first(high))) return room;

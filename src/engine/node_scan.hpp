@@ -1,12 +1,12 @@
 // NodeScan: what running sums alone say about every node, before any search starts.
 //
-// For an ask and a node: the lowest priority P such that the ask may fit once everybody up to P has
-// left. Only resources are looked at, and nobody is protected, so the true answer is never lower:
+// For an ask and a node: the lowest priority P such that the ask may fit once all pods up to P have
+// left. Only resources are looked at, and no pod is protected, so the true answer is never lower:
 // an admissible bound on the highest priority among the victims. A node costs one binary search
 // over its pods and a few rows of sums (model/node_order.hpp); those of touched nodes are made when
 // they are first looked at, and stay until the next move.
 //
-// Where nobody below the ask is guarded and only resources count, the sums even say why a node is
+// Where no pod below the ask is guarded and only resources count, the sums even say why a node is
 // out (`refusal`), without any pod being looked at.
 #pragma once
 
@@ -25,8 +25,8 @@ class NodeScan {
  public:
   /// There is room already, as far as resources go.
   static constexpr std::int64_t room = std::numeric_limits<std::int64_t>::min();
-  /// Not even with everybody below the ask's priority gone.
-  static constexpr std::int64_t hopeless = std::numeric_limits<std::int64_t>::max();
+  /// Not even with all pods below the ask's priority gone.
+  static constexpr std::int64_t infeasible = std::numeric_limits<std::int64_t>::max();
 
   NodeScan(PodFit& fit, const VictimRules& rules);
 
@@ -38,16 +38,16 @@ class NodeScan {
   bool has_room(NodeIndex node, std::span<const std::int64_t> used) const {
     return fits_beside(survey_.allocatable(node).data(), used.data());
   }
-  /// The bound, or `hopeless` when it is above `limit`.
+  /// The bound, or `infeasible` when it is above `limit`.
   std::int64_t lowest_priority(NodeIndex node, std::int64_t limit) const;
 
-  /// Whether everybody below the ask's priority may leave, so that `refusal` is the whole truth.
+  /// Whether all pods below the ask's priority may leave, so that `refusal` is the whole truth.
   bool tells_all(NodeIndex node) const {
     return by_order_ && by_priority_alone_ && !scratch_.touched(node) &&
            survey_.cluster().order().lowest_guarded(node) >= ask_priority_ &&
            fit_.only_resources(node);
   }
-  /// What the node lacks when everybody below the ask's priority has left; none: it has room.
+  /// What the node lacks when all pods below the ask's priority have left; none: it has room.
   std::optional<Refused> refusal(NodeIndex node) const;
 
  private:

@@ -24,7 +24,7 @@ class PortClashes final : public ScratchWatcher {
 
   /// Whether the ask has host ports at all.
   bool any() const { return !ports_.empty(); }
-  /// The first of the ask's own ports that is taken, whoever took it: pods that this world has
+  /// The first of the ask's own ports that is taken, by whichever pod: pods that this world has
   /// placed come in no order that means anything.
   std::optional<StringId> first_taken(NodeIndex node) {
     return any() ? first_taken_of_any(node) : std::nullopt;

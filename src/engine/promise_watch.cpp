@@ -41,7 +41,7 @@ std::vector<std::uint32_t> PromiseWatch::doubtful(std::span<const Scratch::Move>
     for (const auto& [topology, lists] : by_domain_) add(lists, topology->domain[move.node]);
   }
   for (const auto& [fit, alike] : by_fit_) {
-    // Somebody who repels it may have come.
+    // A pod that repels it may have come.
     const bool stands = fit->constraints().only_spread() &&
                         std::ranges::equal(fit->constraints().least_counts(), alike.least,
                                            std::ranges::greater_equal{});

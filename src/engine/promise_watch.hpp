@@ -1,7 +1,7 @@
 // PromiseWatch: which promised places a trial may have spoilt, so that not all are looked at again.
 //
 // It learns which promises stand while nothing is tried. A place that depends on others by spread
-// alone stands as long as nobody moved on its node or in its domains, and no constraint's least
+// alone stands as long as no pod moved on its node or in its domains, and no constraint's least
 // count has fallen: more elsewhere only makes a spread more even. All other places are doubtful
 // after any move. With a promise on each host, a trial costs a look at one of them.
 #pragma once

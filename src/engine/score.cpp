@@ -27,7 +27,7 @@ class Scoring {
       case ScoreKey::members_not_placed: return input_.members_not_placed;
       case ScoreKey::budget_violations: return input_.budget_violations;
       case ScoreKey::highest_priority: return highest_priority();
-      case ScoreKey::secondary_victims: return 0;  // Whoever follows cascades puts it in.
+      case ScoreKey::secondary_victims: return 0;  // The caller that follows cascades sets it.
       case ScoreKey::stopped_pods: return stopped_.running + sum([](PodIndex) { return 1; });
       case ScoreKey::victims: return sum([](PodIndex) { return 1; });
       case ScoreKey::priority_sum: return sum([this](PodIndex pod) { return priority(pod); });
@@ -169,7 +169,7 @@ class Scoring {
     const Unit& unit = cluster_.units()[index];
     if (!unit.gang) return false;
     const std::vector<PodIndex>& members = cluster_.groups()[unit.group].members;
-    // Who leaves late is still there (law 6), and runs no more.
+    // A pod that leaves late is still there (law 6), and does not count.
     const auto remaining = std::ranges::count_if(members, [&](PodIndex pod) {
       return input_.scratch.node_of(pod).exists() && !rules_.late(pod);
     });

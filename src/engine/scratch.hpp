@@ -3,7 +3,7 @@
 // It says where pods are and what nodes hold after some pods were removed and others placed. The
 // cluster itself is never touched; what was not moved costs nothing. Every move is logged, so that
 // `rollback` undoes everything since a checkpoint, and watchers (counts that depend on where pods
-// are) hear of each move and each undone move.
+// are) are called for each move and each undone move.
 //
 //   Scratch scratch(cluster);
 //   const Scratch::Checkpoint before = scratch.checkpoint();
@@ -53,7 +53,7 @@ class Scratch {
     const std::uint32_t at = row_of_[node];
     return at != no_row && rows_[at].moves != 0;
   }
-  /// Running sums of a touched node as whoever needs them has made them; see NodeScan.
+  /// Running sums of a touched node, made when first needed; see NodeScan.
   struct Order {
     bool valid = false;  ///< Until the next move.
     std::vector<std::int32_t> priorities;
@@ -115,7 +115,7 @@ class Scratch {
   Row& row(NodeIndex node);
   void sum_again(NodeIndex node, Row& row) const;
 
-  static constexpr std::uint32_t no_row = 0;  ///< The first row is nobody's.
+  static constexpr std::uint32_t no_row = 0;  ///< The first row is no node's.
 
   const Cluster& cluster_;
   SparseColumn<PodIndex, State> states_;

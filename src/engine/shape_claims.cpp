@@ -6,13 +6,12 @@
 #include <array>
 
 #include "model/names.hpp"
+#include "model/node_match.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
 
-constexpr std::string_view name_field = "metadata.name";
-/// So many may reserve one ResourceClaim (resource.k8s.io/v1).
 constexpr std::size_t consumers_max = 256;
 
 template <class Object>
@@ -211,17 +210,6 @@ bool in_zones(const Labels& zones, const Labels& labels) {
 }
 
 }  // namespace
-
-bool selects_node(const NodeSelectorTerm& term, const Labels& labels, std::string_view node_name) {
-  if (term.labels.empty() && term.fields.empty()) return false;
-  return std::ranges::all_of(term.labels,
-                             [&](const Requirement& requirement) {
-                               return matches(requirement, find_label(labels, requirement.key));
-                             }) &&
-         std::ranges::all_of(term.fields, [&](const Requirement& requirement) {
-           return requirement.key == name_field && matches(requirement, node_name);
-         });
-}
 
 ShapeClaims resolve_claims(const Cluster& cluster, const PodShape& shape, StringPool& texts) {
   return Resolver(cluster, texts).resolve(shape);

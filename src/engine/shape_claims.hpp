@@ -52,7 +52,4 @@ ShapeClaims resolve_claims(const Cluster& cluster, const PodShape& shape, String
 /// Whether what is claimed can be had on a node with these labels.
 bool can_be_had(const ClaimPlace& place, const Labels& labels, std::string_view node_name);
 
-/// Whether a term of a node selector selects the node.
-bool selects_node(const NodeSelectorTerm& term, const Labels& labels, std::string_view node_name);
-
 }  // namespace makeway

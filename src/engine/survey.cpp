@@ -6,23 +6,11 @@
 
 #include "model/cordon.hpp"
 #include "model/names.hpp"
+#include "model/node_match.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
-
-bool keeps_away(const Taint& taint) { return taint.effect != TaintEffect::prefer_no_schedule; }
-
-bool matches_nodes(const PodShape& shape, const Labels& labels, std::string_view node_name) {
-  const bool selected = std::ranges::all_of(shape.node_selector, [&](const Label& wanted) {
-    return find_label(labels, wanted.key) == wanted.value;
-  });
-  if (!selected) return false;
-  return shape.node_terms.empty() ||
-         std::ranges::any_of(shape.node_terms, [&](const NodeSelectorTerm& term) {
-           return selects_node(term, labels, node_name);
-         });
-}
 
 /// Node classes leave out names and hostnames.
 bool names_single_nodes(const PodShape& shape) {
@@ -45,30 +33,9 @@ std::string taint_text(const Taint& taint) {
                              : fmt::format("{}={}:{}", taint.key, taint.value, effect);
 }
 
-/// Tolerations come sorted by their key, those of every taint (without a key) first.
-bool tolerates(const PodShape& shape, const Taint& taint) {
-  const auto with_key = [&](std::string_view key) {
-    return std::ranges::equal_range(shape.tolerations, key, {}, &Toleration::key);
-  };
-  const auto of_effect = [&](const Toleration& toleration) {
-    return !toleration.effect || *toleration.effect == taint.effect;
-  };
-  const auto every = with_key({});
-  return std::ranges::any_of(every,
-                             [&](const Toleration& toleration) {
-                               return toleration.exists && of_effect(toleration);
-                             }) ||
-         std::ranges::any_of(with_key(taint.key), [&](const Toleration& toleration) {
-           const bool equal = toleration.exists || toleration.value == taint.value;
-           return equal && !toleration.key.empty() && of_effect(toleration);
-         });
-}
-
 Survey::Survey(const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster),
       regimes_(cluster, configuration),
-      keeps_room_(cluster.pods().slots()),
-      void_(cluster.pods().slots()),
       allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) {
@@ -176,7 +143,7 @@ const StaticVerdict& Survey::judge_new(ShapeVerdicts& known, std::size_t slot, N
   return verdict;
 }
 
-/// In the order of kube-scheduler's filters: the first refusal is the one that is told.
+/// In the order of kube-scheduler's filters: the first refusal is the one that is reported.
 StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
                             std::string_view node_name, TaintSetId taints, bool unschedulable) {
   const PodShape& shape = *known.shape;
@@ -206,7 +173,7 @@ StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
   for (const NodePreference& preference : shape.preferences.nodes) {
     if (selects_node(preference.term, labels, node_name)) verdict.wished += preference.weight;
   }
-  verdict.affinity_matches = matches_nodes(shape, labels, node_name);
+  verdict.affinity_matches = allows_node(shape, labels, node_name);
   if (!verdict.affinity_matches) refuse(RefusalReason::node_affinity, {});
   const auto away = std::ranges::find_if(claims.places, [&](const ClaimPlace& place) {
     return !can_be_had(place, labels, node_name);

@@ -1,14 +1,14 @@
 // Survey: what decisions look up again and again about one cluster, computed once and kept.
 //
 // Lives for one cycle, over a cluster that does not change meanwhile. Everything in it follows from
-// the cluster and from who schedules which node; the caches only save time. Not thread-safe.
+// the cluster and from which policy schedules a node; caches only save time. Not thread-safe.
 //
 //   topology   the domain of every node under a topology key
-//   placing    what node and pod shape say about each other, whoever else is there: cordon, taints,
+//   placing    what node and pod shape say about each other, other pods apart: cordon, taints,
 //              node selector, node affinity, claims. Once per shape and node class (DESIGN: ask
 //              classes).
 //   claims     what the claims of a shape mean (shape_claims.hpp), and how many volumes nodes take
-//   losses     who stops with whom (loss_units.hpp)
+//   losses     which pods stop together (loss_units.hpp)
 //   texts      details of refusals as small numbers, so that nodes can be grouped by reason
 #pragma once
 
@@ -47,7 +47,7 @@ struct Refused {
   RefusalReason reason = RefusalReason::resource;
   StringId detail{0};  ///< In Survey::text.
   std::int64_t amount = 0;
-  bool resolvable = false;  ///< Somebody who leaves could change it.
+  bool resolvable = false;  ///< A pod that leaves could change it.
 
   friend bool operator==(const Refused&, const Refused&) = default;
 };
@@ -132,14 +132,6 @@ class Survey {
   static constexpr std::uint32_t no_position = 0xFFFFFFFFU;
   std::uint32_t position_of(NodeIndex node);
 
-  /// Section 5: the pod is pinned and nominated to its node, so its room there is its own, whatever
-  /// the priority of who asks.
-  void keep_room_of(PodIndex pod) { keeps_room_.writable(pod) = 1; }
-  bool keeps_room(PodIndex pod) const { return keeps_room_[pod] != 0; }
-  /// The pod is pinned, and can never run where it is nominated: that keeps no room.
-  void void_nomination_of(PodIndex pod) { void_.writable(pod) = 1; }
-  bool has_void_nomination(PodIndex pod) const { return void_[pod] != 0; }
-
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
   StringId resource_note(ResourceIndex resource) const { return resource_notes_[resource]; }
@@ -153,8 +145,6 @@ class Survey {
 
   const Cluster& cluster_;
   Regimes regimes_;
-  SparseColumn<PodIndex, std::uint8_t> keeps_room_;
-  SparseColumn<PodIndex, std::uint8_t> void_;
   std::vector<NodeIndex> own_nodes_;  ///< Where they are not simply all.
   std::vector<NodeIndex> others_nodes_;
   std::optional<Refused> no_refusal_;
@@ -179,7 +169,5 @@ class Survey {
 
 /// "key=value:NoSchedule", as kubectl writes taints.
 std::string taint_text(const Taint& taint);
-
-bool tolerates(const PodShape& shape, const Taint& taint);
 
 }  // namespace makeway

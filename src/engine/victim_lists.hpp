@@ -11,13 +11,13 @@
 
 namespace makeway {
 
-/// In which order units are charged to the budgets: who comes first is still allowed.
+/// In which order units are charged to the budgets: the first ones are still allowed.
 enum class ChargeOrder : std::uint8_t { most_important_first, least_important_first };
 
 /// Sets `violations` of every unit by one walk over the budgets, and returns their sum.
 std::int64_t mark_violations(Budgets& budgets, VictimList& list, ChargeOrder order);
 
-/// For strict budgets: keeps the least important units that the budgets still allow. True: somebody
+/// For strict budgets: keeps the least important units that the budgets still allow. True: a unit
 /// was taken out.
 bool keep_within_budgets(Budgets& budgets, VictimList& list);
 

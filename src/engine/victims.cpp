@@ -14,6 +14,7 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
     : survey_(survey),
       configuration_(&configuration),
       now_(now),
+      departures_(std::make_shared<const Departures>(survey, configuration, now)),
       own_scope_(std::make_unique<const VictimScope*>(nullptr)),
       scope_(own_scope_.get()),
       own_settled_(std::make_unique<Settled>(survey.cluster().pods().slots())),
@@ -25,6 +26,7 @@ VictimRules::VictimRules(const VictimRules& other, const Configuration& configur
     : survey_(other.survey_),
       configuration_(&configuration),
       now_(other.now_),
+      departures_(other.departures_),
       scope_(other.scope_),
       settled_(other.settled_) {
   read_names();
@@ -57,24 +59,7 @@ std::int32_t VictimRules::priority_of(PodIndex pod) const {
 }
 
 bool VictimRules::leaving(PodIndex pod) const {
-  return configuration_->workload.leaving_room != LeavingRoom::victims &&
-         survey_.cluster().pods().deletion[pod] != no_time;
-}
-
-bool VictimRules::credited(PodIndex pod) const {
-  return configuration_->workload.leaving_room == LeavingRoom::credited &&
-         survey_.cluster().pods().deletion[pod] != no_time && !overdue(pod);
-}
-
-bool VictimRules::late(PodIndex pod) const {
-  const PodColumns& pods = survey_.cluster().pods();
-  return credited(pod) && !pods.flags[pod].kernel &&
-         configuration_->engine.leave_wait_max < pods.deletion[pod] - now_;
-}
-
-bool VictimRules::overdue(PodIndex pod) const {
-  const Time deletion = survey_.cluster().pods().deletion[pod];
-  return deletion != no_time && !(now_ - deletion < configuration_->engine.leave_timeout);
+  return configuration_->workload.leaving_room != LeavingRoom::victims && departures_->leaving(pod);
 }
 
 std::optional<Time> VictimRules::delayed_until(Time created) const {
@@ -291,7 +276,7 @@ std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
     if (const Workload* const workload = cluster.workload_of(group)) or_else(*workload);
   }
   if (cost) return *cost;
-  // Who started after the checkpoint has lost no more than its own run.
+  // A pod that started after the checkpoint has lost no more than its own run.
   Time since = cluster.pods().started[pod];
   if (checkpoint) since = since == no_time ? *checkpoint : std::max(since, *checkpoint);
   if (since == no_time) since = now_;

@@ -1,4 +1,4 @@
-// Potential victims: who may be made to leave for an ask, and in which order they are spared.
+// Potential victims: which pods may be evicted for an ask, and in which order they are spared.
 //
 // A potential victim is a unit: a pod, or a whole group whose disruption mode is `all`, with all of
 // its pods wherever they run. It must be strictly less important than the ask by priority and not
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "engine/budgets.hpp"
+#include "engine/departures.hpp"
 #include "engine/scratch.hpp"
 #include "engine/survey.hpp"
 #include "model/configuration.hpp"
@@ -40,7 +41,7 @@ struct VictimUnit {
   std::int64_t lost_work_seconds = 0;
   std::uint32_t begin = 0;  ///< Its pods in the list's `pods`.
   std::uint32_t size = 0;
-  std::int32_t violations = 0;  ///< Of its pods against budgets; set by whoever walks the budgets.
+  std::int32_t violations = 0;  ///< Of its pods against budgets; set by the caller.
 };
 
 /// Units and their pods; reused from node to node, so that no memory is asked for in between.
@@ -69,7 +70,7 @@ class VictimScope {
 class VictimRules {
  public:
   VictimRules(Survey& survey, const Configuration& configuration, Time now);
-  /// The same under another configuration; who is settled for one is settled for both.
+  /// The same under another configuration; a pod settled for one is settled for both.
   VictimRules(const VictimRules& other, const Configuration& configuration);
 
   Time now() const { return now_; }
@@ -93,28 +94,24 @@ class VictimRules {
   std::int32_t priority_of(PodIndex pod) const;
   /// Already on its way out, and not to be evicted again.
   bool leaving(PodIndex pod) const;
-  /// Law 6: its room is credited, but comes only after `engine.leaveWaitMax`. Kernels end when
-  /// their session says.
-  bool late(PodIndex pod) const;
-  /// Leaving, and its room counts as free (law 6).
-  bool credited(PodIndex pod) const;
-  /// Leaving for so long that nobody waits for it any more.
-  bool overdue(PodIndex pod) const;
+  /// The same, and its room comes late.
+  bool late(PodIndex pod) const { return leaving(pod) && departures_->late(pod); }
+  const Departures& departures() const { return *departures_; }
   /// `engine.preemptionDelay`: from when on an ask that was created then may make others leave;
   /// none: it may already.
   std::optional<Time> delayed_until(Time created) const;
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
-  /// The same for who is taken by scale-down (SPEC section 4).
+  /// The same for pods that leave by scale-down (SPEC section 4).
   std::string_view protection_from_scale_down(PodIndex pod) const;
-  /// The same for whoever has other rules about pods that opted out.
+  /// The same for policies with other rules about pods that opted out.
   std::string_view protection_but_opt_out(PodIndex pod) const;
   /// Its own word, or its group's.
   bool opted_out(PodIndex pod) const;
-  /// Everything but priority and the rest of its group. Who was moved elsewhere in this world is
+  /// Everything but priority and the rest of its group. A pod that was moved in this world is
   /// only supposed to be there.
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
-  /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
+  /// Pods that this cycle has placed or chosen as victims are no potential victims.
   bool settled(PodIndex pod) const { return (*settled_)[pod] != 0; }
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
@@ -158,7 +155,7 @@ class VictimRules {
   std::int64_t age_ms(PodIndex pod) const;
 
  private:
-  friend class World;  // It alone says who is settled, and whose turn it is.
+  friend class World;  // It alone says what is settled, and which ask is decided.
 
   void settle(PodIndex pod) { settled_->writable(pod) = 1; }
   /// Other rules, which agree in every knob of the cluster.
@@ -172,8 +169,9 @@ class VictimRules {
   void add_group(const Scratch& scratch, UnitIndex index, VictimList& list);
 
   Survey& survey_;
-  const Configuration* configuration_;  ///< Of whose turn it is.
+  const Configuration* configuration_;  ///< Of the ask whose turn it is.
   Time now_;
+  std::shared_ptr<const Departures> departures_;  ///< One for all rules of a cycle.
   using Settled = SparseColumn<PodIndex, std::uint8_t>;
   std::unique_ptr<const VictimScope*> own_scope_;
   const VictimScope** scope_;  ///< Own, or that of the rules that these are like.

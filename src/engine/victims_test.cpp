@@ -1,4 +1,4 @@
-// Who may be made to leave, what protects the others, and who is more important.
+// Which pods may be evicted, what protects the others, and which are more important.
 #include "engine/victims.hpp"
 
 #include <gtest/gtest.h>
@@ -191,10 +191,10 @@ TEST(VictimRules, CreditEndsWithTheTimeout) {
                          pod("stays", "n1", 1, 1));
   Survey survey(scene.cluster, scene.configuration);
   const VictimRules rules(survey, scene.configuration, scene::now);
-  EXPECT_TRUE(rules.credited(scene.at("goes")));
-  EXPECT_FALSE(rules.credited(scene.at("stuck")));
-  EXPECT_TRUE(rules.overdue(scene.at("stuck")));
-  EXPECT_FALSE(rules.credited(scene.at("stays")));
+  EXPECT_EQ(rules.departures().of(scene.at("goes")), Departure::soon);
+  EXPECT_EQ(rules.departures().of(scene.at("stuck")), Departure::stuck);
+  EXPECT_EQ(rules.departures().of(scene.at("stays")), Departure::none);
+  EXPECT_EQ(rules.departures().soon().size(), 1U);
 }
 
 }  // namespace

@@ -7,19 +7,6 @@
 #include "model/required_node.hpp"
 
 namespace makeway {
-namespace {
-
-/// Sorts by the name of the node, then as `before` says.
-template <class Before>
-void sort_by_node(const Cluster& cluster, std::vector<PodOnNode>& pods, const Before& before) {
-  std::ranges::sort(pods, [&](const PodOnNode& a, const PodOnNode& b) {
-    if (a.node == b.node) return before(a.pod, b.pod);
-    return cluster.text(cluster.nodes().name[a.node]) < cluster.text(cluster.nodes().name[b.node]);
-  });
-}
-
-}  // namespace
-
 World::World(const Cluster& cluster, const Configuration& configuration, Time now)
     : cluster_(cluster),
       common_(configuration),
@@ -29,14 +16,13 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
       rules_(survey_, configuration, now),
       budgets_(survey_),
       steps_{.left = configuration.engine.plan_steps_max},
+      holds_(survey_, configuration),
       now_(cluster),
       after_(cluster),
-      firm_(cluster),
+      after_without_arrivals_(cluster),
       gone_rank_(cluster.pods().slots()),
-      taken_(cluster.pods().slots()),
-      decided_(cluster.pods().slots()) {
-  find_nominated();
-  find_leaving();
+      taken_(cluster.pods().slots()) {
+  remove_leaving();
 }
 
 World::~World() = default;
@@ -70,68 +56,35 @@ std::string_view World::profile() const {
   return found == profiles_.end() ? std::string_view{} : found->scheduler_name;
 }
 
-void World::find_nominated() {
-  for (const PodIndex pod : cluster_.nominated_pods()) {
-    const NodeIndex node = cluster_.pods().nominated[pod];
-    if (!cluster_.nodes().flags[node].exists) continue;
-    if (!survey_.regimes().may_go(pod, node)) continue;  // Void.
-    // Who only has its node reserved holds nothing there yet (section 5).
-    const bool only_reserved =
-        asks_pinned(pod) && cluster_.notes(cluster_.pods().notes[pod]).only_reserved();
-    if (only_reserved || (ends_when_hopeless(pod) && !survey_.could_take(pod, node))) {
-      survey_.void_nomination_of(pod);
-      continue;
-    }
-    if (asks_pinned(pod) && can_use(pod, node)) survey_.keep_room_of(pod);
-    const bool looks = looks_at_others(cluster_.shape(cluster_.pods().shape[pod]));
-    (looks ? nominated_before_ : nominated_anyhow_).push_back({.pod = pod, .node = node});
-  }
-  for (std::vector<PodOnNode>* list : {&nominated_before_, &nominated_anyhow_}) {
-    sort_by_node(cluster_, *list, [this](PodIndex a, PodIndex b) {
-      return cluster_.pod_key(a) < cluster_.pod_key(b);
-    });
-  }
-}
-
-/// Whether a nomination to a node that would not take the pod, were it empty, holds nothing.
-/// kube-scheduler has no such rule; kernels have rules of their own about which nodes take them.
-bool World::ends_when_hopeless(PodIndex pod) const {
-  if (cluster_.pods().flags[pod].kernel) return false;
-  return asks_pinned(pod) || common_.workload.nomination_held_by == NominationHeldBy::placement;
-}
-
-/// Whether the pinned pod would fit on the node, were it empty.
-bool World::can_use(PodIndex pod, NodeIndex node) {
-  const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
-  return required_node_of(cluster_, pod) == name && survey_.could_take(pod, node);
-}
-
-void World::find_leaving() {
-  std::vector<PodOnNode> leaving;
-  for (const PodIndex pod : cluster_.leaving_pods()) {
-    const NodeIndex node = cluster_.pods().node[pod];
-    if (!rules_.credited(pod)) continue;  // On a lost node, too: it may hold a claim.
-    if (rules_.late(pod)) {
-      late_.push_back(pod);
-    } else {
-      leaving.push_back({.pod = pod, .node = node});
-    }
-  }
-  sort_late();
-  sort_by_node(cluster_, leaving,
-               [this](PodIndex a, PodIndex b) { return cluster_.more_important(a, b); });
-  for (const PodOnNode& item : leaving) {
-    after_.remove(item.pod);
-    firm_.remove(item.pod);
-    gone_.push_back(item.pod);
-    gone_rank_.writable(item.pod) = static_cast<std::uint32_t>(gone_.size());
+/// Pods that leave soon are gone from the room that asks see.
+void World::remove_leaving() {
+  late_.assign(departures().late().begin(), departures().late().end());
+  for (const PodIndex pod : departures().soon()) {
+    after_.remove(pod);
+    after_without_arrivals_.remove(pod);
+    gone_.push_back(pod);
+    gone_rank_.writable(pod) = static_cast<std::uint32_t>(gone_.size());
   }
   gone_before_ = gone_.size();
   differs_ = !gone_.empty();
   end_operation();
 }
 
-bool World::suppose_nothing_happened() {
+World::LeavingRoomRule::LeavingRoomRule(World& world, std::span<const PodIndex> pods,
+                                        LeavingRoom rule)
+    : world_(world), before_(world.after_.checkpoint()) {
+  for (const PodIndex pod : pods) {
+    const Departure departure = world.departures().of(pod);
+    if (departure == Departure::none || departure == Departure::late) continue;
+    if (world.rules_.settled(pod)) continue;
+    const bool gone = world.departures().is_credited(pod, rule);
+    const bool there = world.after_.node_of(pod).exists();
+    if (gone && there) world.after_.remove(pod);
+    if (!gone && !there) world.after_.place(pod, world.cluster_.pods().node[pod]);
+  }
+}
+
+bool World::revert_this_cycle() {
   bool any = false;
   for (const PodIndex pod : settled_log_) {
     if (cluster_.pods().node[pod].exists()) continue;
@@ -146,8 +99,8 @@ bool World::asks_pinned(PodIndex pod) const {
   return common_.required_node.enabled && is_pinned(cluster_, pod);
 }
 
-bool World::is_hopeful(PodIndex pod) const {
-  return std::ranges::find(hopeful_, pod) != hopeful_.end();
+bool World::is_tentative(PodIndex pod) const {
+  return std::ranges::find(tentative_nominations_, pod) != tentative_nominations_.end();
 }
 
 // ---- Operations ---------------------------------------------------------------------------------
@@ -165,20 +118,20 @@ void World::end_operation() {
 }
 
 void World::settle(PodIndex pod) {
-  CHECK(!rules_.settled(pod), "somebody has decided about the pod in this cycle already");
+  CHECK(!rules_.settled(pod), "the pod was placed or evicted in this cycle already");
   rules_.settle(pod);
   settled_log_.push_back(pod);
 }
 
 void World::decided(PodIndex pod) {
   CHECK(!is_decided(pod), "a pod is decided once");
-  decided_.writable(pod) = turn_is_over;
+  holds_.decide(pod);
   note_nominated_node(pod);
 }
 
 void World::lose_nomination(PodIndex pod) {
   CHECK(!is_decided(pod), "a pod that is decided holds no room by a nomination");
-  decided_.writable(pod) = nomination_is_lost;
+  holds_.lose(pod);
   note_nominated_node(pod);
 }
 
@@ -194,7 +147,7 @@ void World::bind(PodIndex pod, NodeIndex node) {
   changed_nodes_.push_back(node);
   now_.place(pod, node);
   after_.place(pod, node);
-  firm_.place(pod, node);
+  after_without_arrivals_.place(pod, node);
   settle(pod);
   end_operation();
 }
@@ -210,7 +163,7 @@ void World::leave(std::span<const PodIndex> victims) {
     // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
     if (!after_.node_of(victim).exists()) continue;
     after_.remove(victim);
-    firm_.remove(victim);
+    after_without_arrivals_.remove(victim);
     gone_.push_back(victim);
     gone_rank_.writable(victim) = static_cast<std::uint32_t>(gone_.size());
     std::erase(late_, victim);  // It leaves as a victim now.
@@ -219,21 +172,22 @@ void World::leave(std::span<const PodIndex> victims) {
   end_operation();
 }
 
-// ---- Who waits for whom -------------------------------------------------------------------------
+// ---- Waiting
+// -------------------------------------------------------------------------------------
 
 void World::take(PodIndex leaving) {
   if (!is_taken(leaving)) taken_.writable(leaving) = 1;
 }
 
 void World::await(std::span<const PodIndex> leaving) {
-  // Whoever is waited for is gone for everybody, however late.
+  // A pod that one ask waits for is gone for all of them, however late.
   std::vector<PodIndex> late;
   std::ranges::copy_if(late_, std::back_inserter(late), [&](PodIndex pod) {
     return std::ranges::find(leaving, pod) != leaving.end();
   });
   if (!late.empty()) credit_late(late);
   for (const PodIndex pod : leaving) {
-    CHECK(now_.node_of(pod).exists(), "who is awaited is still there");
+    CHECK(now_.node_of(pod).exists(), "a pod that an ask waits for is still there");
     take(pod);
   }
 }
@@ -244,47 +198,38 @@ void World::credit_late(std::span<const PodIndex> pods) {
   for (const PodIndex pod : late_) {
     if (!credited.contains(pod)) continue;
     after_.remove(pod);
-    firm_.remove(pod);
+    after_without_arrivals_.remove(pod);
     gone_.push_back(pod);
-    lent_.push_back(pod);
+    late_credits_.push_back(pod);
   }
   CHECK(
       std::erase_if(late_, [&](PodIndex pod) { return credited.contains(pod); }) == credited.size(),
-      "only who is late is credited late");
+      "only late pods are credited late");
   differs_ = differs_ || !gone_.empty();
   end_operation();
 }
 
 void World::return_late() {
-  if (lent_.empty()) return;
+  if (late_credits_.empty()) return;
   begin_operation();
   std::set<PodIndex> back;
-  for (const PodIndex pod : lent_) {
+  for (const PodIndex pod : late_credits_) {
     if (is_taken(pod)) {
       changed_nodes_.push_back(cluster_.pods().node[pod]);
       continue;
     }
     after_.put_back(std::span(&pod, 1));
-    firm_.put_back(std::span(&pod, 1));
+    after_without_arrivals_.put_back(std::span(&pod, 1));
     back.insert(pod);
   }
-  lent_.clear();
+  late_credits_.clear();
   std::erase_if(gone_, [&](PodIndex pod) { return back.contains(pod); });
   late_.insert(late_.end(), back.begin(), back.end());
-  sort_late();
+  departures().sort_by_name(late_);
   end_operation();
 }
 
-/// By name, whatever the order of slots.
-void World::sort_late() {
-  const PodColumns& pods = cluster_.pods();
-  std::ranges::sort(late_, {}, [&](PodIndex pod) {
-    return std::tuple(cluster_.text(pods.plane[pod]), cluster_.text(pods.namespace_name[pod]),
-                      std::string_view(pods.name[pod.value]));
-  });
-}
-
-/// Those of other nodes first: they are put back first, since they seldom matter.
+/// Pods of other nodes first: they are put back first, since they seldom matter.
 std::vector<PodIndex> World::leavers_of(std::span<const NodeIndex> nodes,
                                         Elsewhere elsewhere) const {
   std::vector<PodIndex> leaving;
@@ -296,7 +241,7 @@ std::vector<PodIndex> World::leavers_of(std::span<const NodeIndex> nodes,
     std::ranges::copy_if(gone_, std::back_inserter(leaving), [&](PodIndex pod) {
       return !std::ranges::binary_search(sorted, cluster_.pods().node[pod]);
     });
-    // Late ones first: they are spared the waiting for before others are.
+    // Late pods first: an ask is spared waiting for them before it is spared others.
     std::ranges::stable_partition(leaving, [this](PodIndex pod) { return gone_rank_[pod] == 0; });
   }
   const std::size_t others = leaving.size();
@@ -310,7 +255,7 @@ std::vector<PodIndex> World::leavers_of(std::span<const NodeIndex> nodes,
   return leaving;
 }
 
-/// They are gone from `now`, and whoever need not be comes back.
+/// All are gone from `now`, and each that need not be comes back.
 std::vector<PodIndex> World::reduce_leavers(std::span<const PodIndex> leaving,
                                             const std::function<bool()>& fits) {
   std::vector<PodIndex> needed;
@@ -318,7 +263,7 @@ std::vector<PodIndex> World::reduce_leavers(std::span<const PodIndex> leaving,
   now_.remove(leaving);
   const bool enough = fits();
   for (const PodIndex pod : leaving) {
-    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
+    if (!enough) break;  // It waits for a pod to come, not for one to go.
     now_.place(pod, cluster_.pods().node[pod]);
     if (fits()) continue;
     now_.remove(pod);
@@ -329,7 +274,7 @@ std::vector<PodIndex> World::reduce_leavers(std::span<const PodIndex> leaving,
 }
 
 /// In `now`: asks before that are to come to these nodes.
-void World::suppose_earlier_asks_came(std::span<const NodeIndex> nodes) {
+void World::place_earlier_asks(std::span<const NodeIndex> nodes) {
   for (const NodeIndex node : nodes) {
     const std::span<const PodIndex> placed = after_.placed(node);
     for (const PodIndex pod : std::vector<PodIndex>(placed.begin(), placed.end())) {
@@ -347,7 +292,7 @@ std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, El
   if (!taken.empty()) {
     const Scratch::Checkpoint before = now_.checkpoint();
     now_.remove(std::span<const PodIndex>(taken));
-    suppose_earlier_asks_came(nodes);
+    place_earlier_asks(nodes);
     fresh.erase(taken.begin(), taken.end());
     std::vector<PodIndex> needed = reduce_leavers(fresh, fits);
     now_.rollback(before);

@@ -1,4 +1,4 @@
-// World, promises: who is promised which place, and whether what is tried leaves it to them
+// World, promises: which pod is promised which place, and whether a trial leaves it to that pod
 // (docs/decisions/0013-promises.md).
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace makeway {
 namespace {
 
-/// Whether somebody who leaves can cost it its place: whom it wants to be near, or who has a volume
+/// Whether a pod that leaves can cost it its place: one that it wants to be near, or with a volume
 /// of its own attached to a node that has more than it takes.
 bool depends_on_others(Survey& survey, ShapeId id) {
   const PodShape& shape = survey.cluster().shape(id);
@@ -21,8 +21,8 @@ bool depends_on_others(Survey& survey, ShapeId id) {
 
 }  // namespace
 
-/// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
-/// only hopes for a place; in the end, and in their turns.
+/// Checks whether pods that are to come still fit where they are to go, with no tentative
+/// nomination in the world; in the end, and in their turns.
 class World::PromiseKeeper {
  public:
   explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
@@ -31,7 +31,7 @@ class World::PromiseKeeper {
   void learn_promises() const {
     PromiseWatch& watch = world_.promise_watch_;
     const bool tried = world_.after_.checkpoint() != world_.after_end_;
-    if (tried || watch.size() > 0 || !world_.hopeful_.empty()) return;
+    if (tried || watch.size() > 0 || !world_.tentative_nominations_.empty()) return;
     for (const PodOnNode& place : world_.promises_) {
       watch.learn(place.node, world_.fit_of(place.pod), fits(place));
     }
@@ -40,7 +40,8 @@ class World::PromiseKeeper {
   bool promises_fit() const {
     const std::vector<PodOnNode>& promises = world_.promises_;
     const PromiseWatch& watch = world_.promise_watch_;
-    if (watch.size() != promises.size() || !world_.hopeful_.empty()) return all_fit(promises);
+    if (watch.size() != promises.size() || !world_.tentative_nominations_.empty())
+      return all_fit(promises);
     return std::ranges::all_of(watch.doubtful(world_.after_.moves_since(world_.after_end_)),
                                [&](std::uint32_t position) { return fits(promises[position]); });
   }
@@ -48,33 +49,33 @@ class World::PromiseKeeper {
   bool all_fit(std::span<const PodOnNode> places) const {
     Scratch& after = world_.after_;
     const Scratch::Checkpoint before = after.checkpoint();
-    after.remove(world_.hopeful_);
+    after.remove(world_.tentative_nominations_);
     const bool all =
         std::ranges::all_of(places, [&](const PodOnNode& place) { return fits(place); });
     after.rollback(before);
     return all;
   }
 
-  /// Of these nominations from before: which the ask has to respect, and are valid so far. One may
+  /// Of these nominations from before: those that block the ask, and are valid so far. One may
   /// be so only once others of them have come.
-  std::vector<PodOnNode> held_against(PodIndex ask, std::span<const PodOnNode> nominated) const {
+  std::vector<PodOnNode> held_against(PodIndex ask, std::span<const Hold> nominated) const {
     std::vector<PodOnNode> held = respected_by(ask, nominated);
     std::optional<std::vector<PodIndex>> stuck;
     std::erase_if(held, [&](const PodOnNode& place) {
       if (all_fit(std::span(&place, 1))) return false;
       if (!stuck) {
-        std::vector<PodOnNode> all = respected_by(ask, world_.nominated_before_);
-        const std::vector<PodOnNode> others = respected_by(ask, world_.nominated_anyhow_);
+        std::vector<PodOnNode> all = respected_by(ask, world_.holds_.constrained());
+        const std::vector<PodOnNode> others = respected_by(ask, world_.holds_.unconstrained());
         all.insert(all.end(), others.begin(), others.end());
-        stuck = who_cannot_come(all);
+        stuck = find_stuck(all);
       }
       return std::ranges::find(*stuck, place.pod) != stuck->end();
     });
     return held;
   }
 
-  /// Of those who come together: who fits in no order, as two who only want to be near each other.
-  std::vector<PodIndex> who_cannot_come(std::span<const PodOnNode> together) const {
+  /// Of pods that come together: those that fit in no order, as two that only want to be together.
+  std::vector<PodIndex> find_stuck(std::span<const PodOnNode> together) const {
     Scratch& after = world_.after_;
     const Scratch::Checkpoint before = after.checkpoint();
     std::vector<PodOnNode> open(together.begin(), together.end());
@@ -93,16 +94,16 @@ class World::PromiseKeeper {
 
   /// Whether these fit when all come, one after the other; alone they may look uneven.
   bool can_come(std::span<const PodOnNode> held, std::span<const PodOnNode> arriving) const {
-    const std::vector<PodIndex> stuck = who_cannot_come(arriving);
+    const std::vector<PodIndex> stuck = find_stuck(arriving);
     return std::ranges::none_of(held, [&](const PodOnNode& place) {
       return std::ranges::find(stuck, place.pod) != stuck.end();
     });
   }
 
-  /// Whether everybody who is to come still fits in its turn, before those after it have come, when
+  /// Whether every pod that is to come still fits in its turn, before those after it come, when
   /// these victims have left and these have come before all of them.
   bool keeps_turns(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
-    if (world_.promises_made_ == 0 || !anybody_heeded(first, victims)) return true;
+    if (world_.promises_made_ == 0 || !any_relevant(first, victims)) return true;
     if (!world_.turns_known_) {
       walk_turns([](Coming& each, bool fits) {
         each.stands = fits;
@@ -110,15 +111,15 @@ class World::PromiseKeeper {
       });
       world_.turns_known_ = true;
     }
-    Scratch& firm = world_.firm_;
-    const Scratch::Checkpoint before = firm.checkpoint();
+    Scratch& without_arrivals = world_.after_without_arrivals_;
+    const Scratch::Checkpoint before = without_arrivals.checkpoint();
     for (const PodIndex victim : victims) {
-      if (firm.node_of(victim).exists()) firm.remove(victim);
+      if (without_arrivals.node_of(victim).exists()) without_arrivals.remove(victim);
     }
-    for (const PodOnNode& place : first) firm.place(place.pod, place.node);
+    for (const PodOnNode& place : first) without_arrivals.place(place.pod, place.node);
     const bool kept =
         walk_turns([](const Coming& each, bool fits) { return fits || !each.stands; });
-    firm.rollback(before);
+    without_arrivals.rollback(before);
     return kept;
   }
 
@@ -133,37 +134,36 @@ class World::PromiseKeeper {
     return fits;
   }
 
-  std::vector<PodOnNode> respected_by(PodIndex ask, std::span<const PodOnNode> nominated) const {
+  std::vector<PodOnNode> respected_by(PodIndex ask, std::span<const Hold> nominated) const {
     std::vector<PodOnNode> respected;
-    if (!world_.heeds_before_) return respected;
-    const UnitIndex own = cluster_.pods().unit[ask];
-    const std::int32_t priority = cluster_.units()[own].scheduling_priority;
-    std::ranges::copy_if(nominated, std::back_inserter(respected), [&](const PodOnNode& place) {
-      const UnitIndex unit = cluster_.pods().unit[place.pod];
-      return unit != own && world_.may_hold_room(place.pod) &&
-             !world_.after_.node_of(place.pod).exists() &&
-             cluster_.units()[unit].scheduling_priority >= priority;
-    });
+    if (!world_.respect_earlier_nominations_ || nominated.empty()) return respected;
+    HoldAsk own = world_.holds_.ask_of(ask);
+    own.unit = cluster_.pods().unit[ask];
+    for (const Hold& hold : nominated) {
+      if (!world_.holds_.blocks(hold, own, world_.after_)) continue;
+      respected.push_back({.pod = hold.pod, .node = hold.node});
+    }
     return respected;
   }
 
-  /// Whether one of these means anything to somebody who was promised a place, besides room.
-  bool anybody_heeded(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
-    const auto heeded = [this](PodIndex pod) {
-      return std::ranges::any_of(world_.firm_fits_, [&](const auto& entry) {
+  /// Whether one of these matters to a pod that was promised a place, besides room.
+  bool any_relevant(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
+    const auto relevant = [this](PodIndex pod) {
+      return std::ranges::any_of(world_.arrival_fits_, [&](const auto& entry) {
         return entry.second->constraints().heeds(pod);
       });
     };
-    return std::ranges::any_of(victims, heeded) ||
-           std::ranges::any_of(first, heeded, &PodOnNode::pod);
+    return std::ranges::any_of(victims, relevant) ||
+           std::ranges::any_of(first, relevant, &PodOnNode::pod);
   }
 
-  /// They come to `firm` turn by turn, and `each` hears whether it fits then; false ends it.
+  /// They come to `after_without_arrivals` turn by turn, and `each` hears whether it fits then;
+  /// false ends it.
   template <class Each>
   bool walk_turns(const Each& each) const {
-    Scratch& firm = world_.firm_;
+    Scratch& without_arrivals = world_.after_without_arrivals_;
     std::vector<Coming>& coming = world_.coming_;
-    const Scratch::Checkpoint before = firm.checkpoint();
+    const Scratch::Checkpoint before = without_arrivals.checkpoint();
     bool goes_on = true;
     for (std::size_t begin = 0; begin < coming.size() && goes_on;) {
       std::size_t end = begin + 1;
@@ -171,20 +171,21 @@ class World::PromiseKeeper {
       goes_on = walk_turn(std::span(coming).subspan(begin, end - begin), each);
       begin = end;
     }
-    firm.rollback(before);
+    without_arrivals.rollback(before);
     return goes_on;
   }
 
-  /// Of those who come together each may be the one that another needs.
+  /// Of pods that come together each may be the one that another needs.
   template <class Each>
   bool walk_turn(std::span<Coming> together, const Each& each) const {
-    Scratch& firm = world_.firm_;
+    Scratch& without_arrivals = world_.after_without_arrivals_;
     std::vector<Coming*> open;
     for (Coming& one : together) open.push_back(&one);
     const auto comes = [&](const Coming* one) {
       const PodOnNode& place = one->place;
-      if (one->depends && world_.firm_fit_of(place.pod).check_unreserved(place.node)) return false;
-      firm.place(place.pod, place.node);
+      if (one->depends && world_.arrival_fit_of(place.pod).check_unreserved(place.node))
+        return false;
+      without_arrivals.place(place.pod, place.node);
       return true;
     };
     bool goes_on = true;
@@ -197,7 +198,7 @@ class World::PromiseKeeper {
     }
     for (Coming* one : open) {
       goes_on = each(*one, false) && goes_on;
-      firm.place(one->place.pod, one->place.node);
+      without_arrivals.place(one->place.pod, one->place.node);
     }
     return goes_on;
   }
@@ -206,7 +207,7 @@ class World::PromiseKeeper {
   const Cluster& cluster_;
 };
 
-// ---- Who is to come
+// ---- Arrivals
 // ------------------------------------------------------------------------------
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
@@ -214,23 +215,24 @@ void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> vic
   nominate(std::span(&coming, 1), victims);
 }
 
-/// Whoever comes to a place that depends on others is promised it, unless it only hopes for it.
-void World::promise(const PodOnNode& place, bool may_hope) {
+/// A place that depends on other pods is promised, unless the nomination is tentative.
+void World::promise(const PodOnNode& place, bool may_be_tentative) {
   const bool depends = depends_on_others(survey_, cluster_.pods().shape[place.pod]);
   // Kernels have rules of their own about which nodes take them.
-  may_hope = may_hope && !cluster_.pods().flags[place.pod].kernel;
-  if (!depends && !may_hope) {
+  may_be_tentative = may_be_tentative && !cluster_.pods().flags[place.pod].kernel;
+  if (!depends && !may_be_tentative) {
     coming_.push_back({.place = place, .turn = turns_});
     return;
   }
   const Scratch::Checkpoint before = after_.checkpoint();
   after_.remove(place.pod);
   PodFit& fit = fit_of(place.pod);
-  const bool hopes = fit.check_unreserved(place.node) || leans_on_hopeful(fit, place.node, {}) ||
-                     (may_hope && !keeps_promises(place.pod, place.node, {}));
+  const bool hopes = fit.check_unreserved(place.node) ||
+                     needs_tentative_nomination(fit, place.node, {}) ||
+                     (may_be_tentative && !keeps_promises(place.pod, place.node, {}));
   after_.rollback(before);
   if (hopes) {
-    hopeful_.push_back(place.pod);
+    tentative_nominations_.push_back(place.pod);
     return;
   }
   coming_.push_back({.place = place, .turn = turns_, .depends = depends});
@@ -252,7 +254,7 @@ void World::add_promise(const PodOnNode& place) {
   if (!shape.claims.empty()) kind.push_back(place.node.value);
   if (!promise_kinds_.insert(std::move(kind)).second) return;
   promises_.push_back(place);
-  firm_fit_of(place.pod);  // So that it is known what it heeds.
+  arrival_fit_of(place.pod);  // So that it is known what it heeds.
 }
 
 World::FitKey World::fit_key(PodIndex pod) const {
@@ -268,33 +270,33 @@ World::FitKey World::fit_key(PodIndex pod) const {
 
 PodFit& World::fit_of(PodIndex pod) {
   std::unique_ptr<PodFit>& fit = fits_[fit_key(pod)];
-  if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, decided_);
+  if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, holds_);
   return *fit;
 }
 
-PodFit& World::firm_fit_of(PodIndex pod) {
-  std::unique_ptr<PodFit>& fit = firm_fits_[fit_key(pod)];
-  if (!fit) fit = std::make_unique<PodFit>(survey_, firm_, pod, decided_);
+PodFit& World::arrival_fit_of(PodIndex pod) {
+  std::unique_ptr<PodFit>& fit = arrival_fits_[fit_key(pod)];
+  if (!fit) fit = std::make_unique<PodFit>(survey_, after_without_arrivals_, pod, holds_);
   return *fit;
 }
 
 void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
   leave(victims);
   for (const PodIndex victim : victims) take(victim);
-  const bool may_hope = victims.empty() && may_move();
+  const bool may_be_tentative = victims.empty() && may_move();
   std::vector<PodIndex> stuck;
-  if (may_hope && coming.size() > 1) stuck = PromiseKeeper(*this).who_cannot_come(coming);
+  if (may_be_tentative && coming.size() > 1) stuck = PromiseKeeper(*this).find_stuck(coming);
   for (const PodOnNode& place : coming) {
     changed_nodes_.push_back(place.node);
     after_.place(place.pod, place.node);
   }
   ++turns_;
-  hopeful_.insert(hopeful_.end(), stuck.begin(), stuck.end());
+  tentative_nominations_.insert(tentative_nominations_.end(), stuck.begin(), stuck.end());
   for (const PodOnNode& place : coming) {
-    if (std::ranges::find(stuck, place.pod) == stuck.end()) promise(place, may_hope);
+    if (std::ranges::find(stuck, place.pod) == stuck.end()) promise(place, may_be_tentative);
   }
   for (const PodOnNode& place : coming) {
-    if (may_move() || is_hopeful(place.pod)) unsure_.push_back(place.pod);
+    if (may_move() || is_tentative(place.pod)) uncertain_arrivals_.push_back(place.pod);
     settle(place.pod);
   }
   differs_ = true;
@@ -304,9 +306,9 @@ void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex
 // ---- What may be done
 // ----------------------------------------------------------------------------
 
-bool World::heeds_promises(PodIndex ask) const {
-  if (anybody_promised()) return true;
-  return heeds_before_ && !nominated_anyhow_.empty() &&
+bool World::must_check_promises(PodIndex ask) const {
+  if (has_promises()) return true;
+  return respect_earlier_nominations_ && !holds_.unconstrained().empty() &&
          looks_at_others(cluster_.shape(cluster_.pods().shape[ask]));
 }
 
@@ -316,7 +318,7 @@ bool World::keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodInde
 }
 
 bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
-  const auto heeds = [this](const PodOnNode& place) { return heeds_promises(place.pod); };
+  const auto heeds = [this](const PodOnNode& place) { return must_check_promises(place.pod); };
   if (std::ranges::none_of(coming, heeds)) return true;
   const bool looks = std::ranges::any_of(coming, [this](const PodOnNode& place) {
     return looks_at_others(cluster_.shape(cluster_.pods().shape[place.pod]));
@@ -324,10 +326,10 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   const PromiseKeeper keeper(*this);
   keeper.learn_promises();
   const PodIndex ask = coming.front().pod;
-  const std::vector<PodOnNode> held = keeper.held_against(ask, nominated_before_);
+  const std::vector<PodOnNode> held = keeper.held_against(ask, holds_.constrained());
   std::vector<PodOnNode> arriving;
   if (looks || !promises_.empty() || !held.empty()) {
-    arriving = keeper.held_against(ask, nominated_anyhow_);
+    arriving = keeper.held_against(ask, holds_.unconstrained());
     arriving.insert(arriving.end(), held.begin(), held.end());
   }
   const auto arrive = [&] {
@@ -341,12 +343,12 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   for (const PodIndex victim : victims) {
     if (after_.node_of(victim).exists()) after_.remove(victim);
   }
-  // Those for whom it is said already must not lean on who has not arrived.
+  // Earlier places must not depend on pods that have not arrived.
   bool kept = keeper.promises_fit();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
   kept = kept && keeper.promises_fit() && (keeper.all_fit(held) || keeper.can_come(held, arriving));
   if (kept && !arriving.empty()) {
-    // They will come, and find no place if somebody who is promised one would lose it by that.
+    // They will come, and find no place if a promised place would be lost by that.
     arrive();
     kept = !looks || keeper.all_fit(coming);
     if (kept && !keeper.promises_fit()) {
@@ -369,30 +371,33 @@ bool World::may_bind(std::span<const PodOnNode> coming) {
   return PromiseKeeper(*this).keeps_turns(coming, {});
 }
 
-bool World::leans_on_unsure(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims) {
-  if (unsure_.empty() || !fit.constraints().any()) return false;
-  if (!may_move()) return leans_on_hopeful(fit, node, victims);
-  // `firm` is the world without all of them: what is tried in `after` is tried there.
-  const Scratch::Checkpoint before = firm_.checkpoint();
+bool World::needs_uncertain_arrival(PodFit& fit, NodeIndex node,
+                                    std::span<const PodIndex> victims) {
+  if (uncertain_arrivals_.empty() || !fit.constraints().any()) return false;
+  if (!may_move()) return needs_tentative_nomination(fit, node, victims);
+  // `after_without_arrivals` is the world without all of them: what is tried in `after` is tried
+  // there.
+  const Scratch::Checkpoint before = after_without_arrivals_.checkpoint();
   for (const Scratch::Move& move : after_.moves_since(after_end_)) {
-    const bool there = firm_.node_of(move.pod).exists();
-    if (move.came && !there) firm_.place(move.pod, move.node);
-    if (!move.came && there) firm_.remove(move.pod);
+    const bool there = after_without_arrivals_.node_of(move.pod).exists();
+    if (move.came && !there) after_without_arrivals_.place(move.pod, move.node);
+    if (!move.came && there) after_without_arrivals_.remove(move.pod);
   }
   for (const PodIndex victim : victims) {
-    if (firm_.node_of(victim).exists()) firm_.remove(victim);
+    if (after_without_arrivals_.node_of(victim).exists()) after_without_arrivals_.remove(victim);
   }
-  std::unique_ptr<PodFit>& alone = lone_fits_[fit_key(fit.ask())];
-  if (!alone) alone = std::make_unique<PodFit>(survey_, firm_, fit.ask(), decided_);
+  std::unique_ptr<PodFit>& alone = ask_fits_without_arrivals_[fit_key(fit.ask())];
+  if (!alone) alone = std::make_unique<PodFit>(survey_, after_without_arrivals_, fit.ask(), holds_);
   const bool refused = alone->check_unreserved(node).has_value();
-  firm_.rollback(before);
+  after_without_arrivals_.rollback(before);
   return refused;
 }
 
-bool World::leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims) {
-  if (hopeful_.empty() || !fit.constraints().any()) return false;
+bool World::needs_tentative_nomination(PodFit& fit, NodeIndex node,
+                                       std::span<const PodIndex> victims) {
+  if (tentative_nominations_.empty() || !fit.constraints().any()) return false;
   const Scratch::Checkpoint before = after_.checkpoint();
-  after_.remove(hopeful_);
+  after_.remove(tentative_nominations_);
   for (const PodIndex victim : victims) {
     if (after_.node_of(victim).exists()) after_.remove(victim);
   }
@@ -402,18 +407,20 @@ bool World::leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodInd
 }
 
 World::NominatedBeforeIgnored::NominatedBeforeIgnored(World& world)
-    : world_(world), before_(std::exchange(world.heeds_before_, false)) {}
+    : world_(world), before_(std::exchange(world.respect_earlier_nominations_, false)) {}
 
-World::NominatedBeforeIgnored::~NominatedBeforeIgnored() { world_.heeds_before_ = before_; }
+World::NominatedBeforeIgnored::~NominatedBeforeIgnored() {
+  world_.respect_earlier_nominations_ = before_;
+}
 
 void World::NominationsIgnored::ignore(PodIndex pod) {
-  if (!world_.may_hold_room(pod)) return;
-  world_.decided_.writable(pod) = turn_is_over;
+  if (!world_.holds_.is_open(pod)) return;
+  world_.holds_.ignore(pod);
   pods_.push_back(pod);
 }
 
 World::NominationsIgnored::~NominationsIgnored() {
-  for (const PodIndex pod : pods_) world_.decided_.writable(pod) = 0;
+  for (const PodIndex pod : pods_) world_.holds_.open(pod);
 }
 
 }  // namespace makeway

@@ -47,7 +47,7 @@ TEST(World, StartsWithoutWhoIsLeaving) {
                          leaving(pod("lost", "nowhere", 1, 1)), pod("stays", "n1", 1, 1));
   World world(scene.cluster, scene.configuration, scene::now);
   EXPECT_TRUE(world.differs());
-  // By node, then importance; who is overdue counts as there (law 6). Who leaves a node that is
+  // By node, then importance; a stuck pod counts as there (law 6). A pod that leaves a node that is
   // not there holds no room, but it may hold a claim.
   EXPECT_EQ(scene.names(world.gone()), (Names{"c", "a", "b", "lost"}));
   EXPECT_EQ(scene.node_of(world.now(), "a"), "n1");
@@ -73,7 +73,7 @@ TEST(World, OperationsChangeBothWorlds) {
   EXPECT_EQ(scene.node_of(world.after(), "next"), "n1");
 }
 
-/// Law 6: who leaves late is there, but for the ask that finds nothing else, and for which it stays
+/// Law 6: a late pod is there, but for the ask that finds nothing else, and for which it stays
 /// gone if it waits for it.
 TEST(World, WhoLeavesLateIsLent) {
   Pod slow = pod("slow", "n1", 1, 4);
@@ -95,7 +95,7 @@ TEST(World, WhoLeavesLateIsLent) {
   EXPECT_TRUE(world.late().empty());
 }
 
-/// a needs b beside it: who comes before b is there only hopes for its place, who comes with it is
+/// a needs b beside it: if it comes before b its nomination is tentative, if it comes with b it is
 /// promised it.
 TEST(World, WhoComeTogetherMayNeedEachOther) {
   Node home = node("n1", 4);
@@ -112,10 +112,10 @@ TEST(World, WhoComeTogetherMayNeedEachOther) {
   World apart(scene.cluster, scene.configuration, scene::now);
   apart.nominate(first.pod, first.node, {});
   apart.nominate(second.pod, second.node, {});
-  EXPECT_TRUE(apart.is_hopeful(first.pod));
+  EXPECT_TRUE(apart.is_tentative(first.pod));
   World together(scene.cluster, scene.configuration, scene::now);
   together.nominate(std::vector{first, second}, {});
-  EXPECT_FALSE(together.is_hopeful(first.pod));
+  EXPECT_FALSE(together.is_tentative(first.pod));
   EXPECT_EQ(together.promises_made(), 1U);
 }
 
@@ -158,16 +158,16 @@ TEST(World, ADecidedPodHoldsNothing) {
   WorldScene scene = two_full_nodes();
   scene.cluster.apply(nominated(pod("ask", "", 5, 2), "n1"));
   World world(scene.cluster, scene.configuration, scene::now);
-  PodFit next(world.survey(), world.after(), scene.at("next"), world.decided_pods());
-  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  PodFit next(world.survey(), world.after(), scene.at("next"), world.holds());
+  EXPECT_TRUE(next.has_holders(scene.on("n1")));
   {
     World::NominationsIgnored ignored(world);
     ignored.ignore(scene.at("ask"));
-    EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+    EXPECT_FALSE(next.has_holders(scene.on("n1")));
   }
-  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  EXPECT_TRUE(next.has_holders(scene.on("n1")));
   world.decided(scene.at("ask"));
-  EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+  EXPECT_FALSE(next.has_holders(scene.on("n1")));
   ASSERT_EQ(world.changed_nodes().size(), 1U);
   EXPECT_EQ(world.changed_nodes().front(), scene.on("n1"));
 }
@@ -227,7 +227,7 @@ const std::vector<Misuse> misuses = {
 INSTANTIATE_TEST_SUITE_P(Cases, WorldMisuse, testing::ValuesIn(misuses),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// ---- Who waits for whom (law 6) -----------------------------------------------------------------
+// ---- Waiting (law 6) ----------------------------------------------------------------------------
 
 /// n1 has 4; each leaver frees 1.
 WorldScene four_leave() {
@@ -243,7 +243,7 @@ struct Waiting {
 
   Names wait(const std::string& ask) {
     const NodeIndex node = scene.on("n1");
-    PodFit now(world.survey(), world.now(), scene.at(ask), world.decided_pods());
+    PodFit now(world.survey(), world.now(), scene.at(ask), world.holds());
     const std::vector<PodIndex> needed =
         world.needed_leavers(std::span(&node, 1), World::Elsewhere::ignored,
                              [&] { return !now.check_unreserved(node); });
@@ -276,7 +276,7 @@ TEST(WorldLedger, VictimsBelongToTheAskTheyLeaveFor) {
                          pod("a", "", 3, 2), pod("b", "", 2, 2));
   World world(scene.cluster, scene.configuration, scene::now);
   world.nominate(scene.at("a"), scene.on("n1"), std::vector{scene.at("v1")});
-  world.leave(std::vector{scene.at("v0")});  // For somebody who takes no room on the node.
+  world.leave(std::vector{scene.at("v0")});  // For an ask that takes no room on the node.
   EXPECT_TRUE(world.is_taken(scene.at("v1")));
   EXPECT_FALSE(world.is_taken(scene.at("v0")));
   Waiting waiting{scene, world};
@@ -288,11 +288,11 @@ TEST(World, SupposesThatNothingHappened) {
                          pod("ask", "", 5, 3));
   World world(scene.cluster, scene.configuration, scene::now);
   const Scratch::Checkpoint untouched = world.after().checkpoint();
-  EXPECT_FALSE(world.suppose_nothing_happened());
+  EXPECT_FALSE(world.revert_this_cycle());
   world.after().rollback(untouched);
   world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
   const Scratch::Checkpoint before = world.after().checkpoint();
-  EXPECT_TRUE(world.suppose_nothing_happened());
+  EXPECT_TRUE(world.revert_this_cycle());
   EXPECT_EQ(scene.node_of(world.after(), "ask"), "");
   EXPECT_EQ(scene.node_of(world.after(), "low"), "n1");
   EXPECT_EQ(scene.node_of(world.after(), "goes"), "");

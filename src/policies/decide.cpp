@@ -51,7 +51,7 @@ std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Poli
     std::unique_ptr<Policy> policy = row.make(context);
     if (!policy) continue;
     made.push_back(std::move(policy));
-    if (auto problem = made.back()->who_asks(turns)) return problem;
+    if (auto problem = made.back()->collect_turns(turns)) return problem;
   }
   World& world = context.draft.world;
   Plan& plan = context.draft.plan;

@@ -1,7 +1,7 @@
-// Policy: what a cycle knows of whoever decides in it. registry.hpp lists them and says which stage
+// Policy: a part of a cycle that decides asks. registry.hpp lists them and says which stage
 // comes when; decide.cpp runs them.
 //
-// In its stage a policy is made, says who asks, and decides one ask after the other when it is its
+// In its stage a policy is made, lists its asks, and decides one ask after the other when it is its
 // turn: each adds its entry to the plan and changes the world. When all stages are over, it closes,
 // and then finishes the entry of each of its asks in the order of the plan.
 //
@@ -15,17 +15,17 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "policies/asking.hpp"
 #include "policies/shared/deciding.hpp"
 #include "policies/shared/draft.hpp"
 #include "policies/shared/plan_losses.hpp"
-#include "policies/who_asks.hpp"
 
 namespace makeway {
 
 class Policy;
 
-/// An ask of a stage. They take turns by priority, creation and the name of the pod; who has no pod
-/// comes after those who have.
+/// An ask of a stage. They take turns by priority, creation and the name of the pod; those without
+/// one come last.
 struct AskTurn {
   Policy* policy = nullptr;
   std::int32_t priority = 0;
@@ -44,8 +44,8 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  /// Adds its asks. A problem: somebody who is named in the request cannot ask.
-  virtual std::optional<Problem> who_asks(std::vector<AskTurn>& turns) = 0;
+  /// Adds its asks. A problem: a unit that is named in the request cannot ask.
+  virtual std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) = 0;
   virtual void decide(const AskTurn& turn) = 0;
   /// All asks of all policies are decided: what the plan says that belongs to no single ask.
   virtual void close() {}

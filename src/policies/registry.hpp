@@ -21,7 +21,7 @@ struct PolicyRow {
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
 };
 
-/// In the order in which they are asked who asks.
+/// In the order in which their asks are collected.
 std::span<const PolicyRow> policies();
 
 }  // namespace makeway

@@ -49,7 +49,7 @@ std::map<std::string, NodeAnswer> expected_candidates(const JsonValue& expect) {
 std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
                                                  const Configuration& configuration, PodIndex pod) {
   World world(cluster, configuration, newest_time(cluster));
-  PodFit fit(world.survey(), world.after(), pod, world.decided_pods());
+  PodFit fit(world.survey(), world.after(), pod, world.holds());
   VictimSearch search(world, fit, VictimChoiceRule::put_back, nullptr);
   std::map<std::string, NodeAnswer> result;
   for (const NodeIndex node : world.survey().nodes()) {

@@ -1,9 +1,9 @@
 // The plans of simpler schedulers, from which a group's search starts, are looked for under the
-// settings of their presets: what group_manner.cpp takes from them must be what they say.
+// settings of their presets: what planning_rules.cpp takes from them must be what they say.
 #include <gtest/gtest.h>
 
 #include "codec/presets.hpp"
-#include "policies/workload/group/group_manner.hpp"
+#include "policies/workload/group/planning_rules.hpp"
 
 namespace makeway {
 namespace {
@@ -20,7 +20,7 @@ void expect_same(const WorkloadSettings& simple, const WorkloadSettings& preset,
       ...);
 }
 
-TEST(SimpleManner, PlansAsKubeSchedulerWould) {
+TEST(SimplePlanningRules, PlansAsKubeSchedulerWould) {
   const Configuration preset = *load_preset("kube-1.37");
   const Configuration simple = as_kube_scheduler(*load_preset(default_preset));
   EXPECT_TRUE(simple.protection == preset.protection);
@@ -32,7 +32,7 @@ TEST(SimpleManner, PlansAsKubeSchedulerWould) {
               &W::leaving_room, &W::put_back, &W::put_back_scope);
 }
 
-TEST(SimpleManner, PlansAsTheTextOfTheKepWould) {
+TEST(SimplePlanningRules, PlansAsTheTextOfTheKepWould) {
   const Configuration preset = *load_preset("kep-5710");
   const Configuration simple = as_kep(*load_preset(default_preset));
   using W = WorkloadSettings;

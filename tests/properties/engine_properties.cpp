@@ -14,6 +14,7 @@
 #include "engine/scratch.hpp"
 #include "judge/naive_fit.hpp"
 #include "judge/naive_regimes.hpp"
+#include "model/node_match.hpp"
 #include "model/selector.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"
@@ -290,8 +291,8 @@ class FitComparison {
       : cluster_(cluster),
         survey_(cluster, Configuration{}),
         scratch_(cluster),
-        decided_(cluster.pods().slots()),
-        fit_(survey_, scratch_, ask, decided_),
+        holds_(survey_, Configuration{}),
+        fit_(survey_, scratch_, ask, holds_),
         regimes_(cluster, configuration_),
         world_(cluster, &regimes_),
         naive_(world_, ask) {}
@@ -314,7 +315,7 @@ class FitComparison {
     for (const PodIndex pod : bound_pods()) {
       if (!scratch_.node_of(pod).exists()) fresh_scratch.remove(pod);
     }
-    PodFit fresh(fresh_survey, fresh_scratch, fit_.ask(), decided_);
+    PodFit fresh(fresh_survey, fresh_scratch, fit_.ask(), holds_);
     const NaivePreferences preferences(cluster_, survey_.nodes(), scratch_, fit_.ask());
     for (const NodeIndex node : existing_nodes(cluster_)) {
       ASSERT_EQ(preferences_of(fit_, node), preferences.on(node)) << where(node);
@@ -340,7 +341,7 @@ class FitComparison {
   const Cluster& cluster_;
   Survey survey_;
   Scratch scratch_;
-  DecidedPods decided_;
+  Holds holds_;
   PodFit fit_;
   Configuration configuration_;
   NaiveRegimes regimes_;

@@ -4,7 +4,7 @@
 // to the sum of the caps if that is less. Shares at neither bound are rounded down, and what is
 // left goes to the largest fractions, then to the first in the list: callers list siblings by name.
 // Floors that do not fit share the total in proportion to themselves. The exact share, rounded
-// down, is told too: it is what others may be made to leave for.
+// down, is given too: it is what pods of others may be evicted for.
 #pragma once
 
 #include <cstdint>

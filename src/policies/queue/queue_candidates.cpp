@@ -82,10 +82,9 @@ void QueueCandidates::charge_budgets(QueueRow row) {
   sum_up(row);
 }
 
-/// Infrastructure would just come back, and who is leaving need not be told again.
+/// Infrastructure would just come back, and a leaving pod is not evicted again.
 bool QueueCandidates::may_leave(PodIndex pod) const {
-  return world_.cluster().pods().deletion[pod] == no_time &&
-         !table_.membership().is_infrastructure(pod) &&
+  return !world_.departures().leaving(pod) && !table_.membership().is_infrastructure(pod) &&
          world_.rules().may_leave(world_.after(), pod);
 }
 

@@ -1,8 +1,8 @@
-// QueueCandidates: who may leave which queue, the least important first.
+// QueueCandidates: which pods may leave which queue, the least important first.
 //
 // A candidate is a pod, or a group of mode `all` with all its pods. Not leaving, not protected, not
 // decided in this cycle. Of the pods that a disruption budget governs, as many as it allows are
-// ordinary; the others come after everybody else, or are no candidates where budgets are strict.
+// ordinary; the others come after all ordinary ones, or are no candidates where budgets are strict.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class QueueCandidates {
  public:
   static constexpr std::int64_t every_priority = std::int64_t{1} << 40;
 
-  /// Of the rows that are marked, and only who has lower priority than `priority_below`.
+  /// Of the rows that are marked, and only pods of lower priority than `priority_below`.
   QueueCandidates(World& world, const QueueTable& table, std::span<const std::uint8_t> marked,
                   std::int64_t priority_below);
 
@@ -62,7 +62,7 @@ class QueueCandidates {
   void sum_up(QueueRow row);
   struct Range {
     std::size_t begin = 0;
-    std::size_t size = 0;  ///< Without those whom strict budgets keep; they stand behind.
+    std::size_t size = 0;  ///< Without those that strict budgets keep; they stand behind.
     std::size_t all = 0;
   };
   void sort_by_queue();
@@ -74,7 +74,7 @@ class QueueCandidates {
   std::vector<PodIndex> pods_;
   std::vector<Range> ranges_;  ///< By row.
   std::vector<std::int64_t> freeable_;
-  std::vector<std::int64_t> freeable_max_;  ///< Likewise; empty: nobody's is limited.
+  std::vector<std::int64_t> freeable_max_;  ///< Likewise; empty: none is limited.
 };
 
 }  // namespace makeway

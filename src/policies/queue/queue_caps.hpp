@@ -1,6 +1,6 @@
 // QueueCaps: how much more the leaves below each limit may get, for one resource.
 //
-// The cluster's total is a limit above everybody, and a queue with children may have one of its
+// The cluster's total is a limit above all queues, and a queue with children may have one of its
 // own. What is allocated below a limit never grows beyond it; it may be beyond already, after a
 // limit was lowered or nodes went away. A move between two leaves below a limit leaves it as it is.
 #pragma once

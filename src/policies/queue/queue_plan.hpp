@@ -1,4 +1,4 @@
-// QueuePlan: what the queue stage says in the plan: the queues, what moves, who leaves and why.
+// QueuePlan: what the queue stage says in the plan: the queues, what moves, what leaves and why.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class QueuePlan {
     QueueRow for_queue;
     QueueRow from;
     const QueueCandidate* candidate = nullptr;
-    const QueueCandidate* spared = nullptr;  ///< Who stays in its place.
+    const QueueCandidate* spared = nullptr;  ///< It stays in its place.
     std::string key;                         ///< On which it lost against that one.
   };
   struct Claim {
@@ -37,10 +37,10 @@ class QueuePlan {
     std::string_view bound;  ///< That the choice of its victims reached; empty: none.
   };
 
-  /// What pods of a queue are to free for somebody.
+  /// What pods of a queue are to free for another one.
   struct Taken {
     const QueueMove* move = nullptr;
-    std::int64_t open = 0;  ///< For which nobody leaves yet.
+    std::int64_t open = 0;  ///< For which no pod leaves yet.
   };
   struct Neighbours {
     const QueueCandidate* above = nullptr;

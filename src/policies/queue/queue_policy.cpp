@@ -76,7 +76,7 @@ class QueuePolicy : public Policy {
   explicit QueuePolicy(const PolicyContext& context) : context_(context) {}
 
   /// The stage is one turn for all queues.
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override {
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override {
     turns.push_back({.policy = this});
     return std::nullopt;
   }
@@ -92,7 +92,7 @@ class QueuePolicy : public Policy {
 
 void QueuePolicy::decide(const AskTurn& /*turn*/) {
   World& world = context_.draft.world;
-  QueueTable table(world.survey(), world.configuration(), world.rules());
+  QueueTable table(world.survey(), world.holds(), world.configuration(), world.rules());
   if (leaves_out_queues(context_.request.left_out)) {
     table.open_to_outside();
     return world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));

@@ -13,18 +13,30 @@
 
 namespace makeway {
 
-QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
-    : cluster_(cluster), table_(table), used_(table.rows() * table.resources()) {
+QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table,
+                          const Departures* departures)
+    : cluster_(cluster),
+      table_(table),
+      departures_(departures),
+      used_(table.rows() * table.resources()) {
   for (std::uint32_t at = 0; at < table.rows(); ++at) {
     const QueueRow row{at};
     for (std::size_t column = 0; column < table.resources(); ++column) {
       used_[row.value * table.resources() + column] = table.at(row, column).used;
     }
   }
+  if (departures == nullptr) return;
+  for (const PodIndex pod : cluster.leaving_pods()) {
+    if (departures->departing(pod)) add(pod, cluster.pods().node[pod], -1);
+  }
 }
 
 void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
-  if (!table_.membership().counts(node) || written_off_.contains(pod)) return;
+  if (departures_ == nullptr || !departures_->departing(pod)) add(pod, node, delta);
+}
+
+void QueueRoom::Ledger::add(PodIndex pod, NodeIndex node, int delta) {
+  if (!table_.membership().counts(node)) return;
   const std::size_t begin = table_.row_of(pod).value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);
@@ -32,30 +44,16 @@ void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
   }
 }
 
-void QueueRoom::Ledger::write_off(PodIndex pod) {
-  moved(pod, cluster_.pods().node[pod], -1);
-  written_off_.insert(pod);
-}
-
 QueueRoom::QueueRoom(World& world, QueueTable table)
     : world_(world),
       table_(std::move(table)),
       now_(world.cluster(), table_),
-      after_(world.cluster(), table_) {
+      after_(world.cluster(), table_, &world.departures()) {
   for (const PodIndex pod : world.gone()) {
     after_.moved(pod, world.cluster().pods().node[pod], -1);
   }
-  // Queues count who is leaving as gone, however late (law 6: section 3 has rules of its own).
-  for (const PodIndex pod : world.late()) after_.write_off(pod);
-  for (const PodIndex pod : world.cluster().leaving_pods()) {
-    const bool counts = world.rules().credited(pod) || world.rules().overdue(pod);
-    if (!counts) after_.write_off(pod);  // Whatever `workload.leavingRoom` makes of its room.
-  }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
-    const NodeIndex node = world.cluster().pods().nominated[pod];
-    if (!world.cluster().nodes().flags[node].exists) continue;
-    if (!world.survey().regimes().may_go(pod, node)) continue;
-    if (QueueTable::may_come(world.survey(), pod, node)) nominated_.push_back(pod);
+    if (QueueTable::may_come(world.survey(), world.holds(), pod)) nominated_.push_back(pod);
   }
   world.now().attach(now_);
   world.after().attach(after_);
@@ -113,26 +111,25 @@ bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
   return has_room_later(coming);
 }
 
-/// Law 7: a nomination holds against asks of equal or lower priority. The room of a pinned pod is
-/// its own against all but those who were promised the same node (section 5).
-bool QueueRoom::holds(PodIndex pod) const {
+/// Law 7. Pods of the ask that are nominated to the same node take turns there.
+bool QueueRoom::is_blocked_by(PodIndex pod) const {
   const Cluster& cluster = world_.cluster();
   const PodColumns& pods = cluster.pods();
   const bool promised = std::ranges::any_of(asking(), [&](PodIndex own) {
     return !pods.node[own].exists() && pods.nominated[own] == pods.nominated[pod];
   });
-  if (!promised && world_.survey().keeps_room(pod)) return true;
-  return cluster.units()[pods.unit[pod]].scheduling_priority >=
-         cluster.units()[ask_].scheduling_priority;
+  const HoldAsk ask{.pod = member_,
+                    .unit = member_.exists() ? UnitIndex{} : ask_,
+                    .rank = {.priority = cluster.units()[ask_].scheduling_priority},
+                    .turns_on = promised ? pods.nominated[pod] : NodeIndex{}};
+  return world_.holds().blocks(pod, ask, world_.after());
 }
 
 std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   const Cluster& cluster = world_.cluster();
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
-    const bool own = member_.exists() ? pod == member_ : cluster.pods().unit[pod] == ask_;
-    if (own || !world_.may_hold_room(pod) || table_.row_of(pod) != row_) continue;
-    if (world_.after().node_of(pod).exists() || !holds(pod)) continue;
+    if (table_.row_of(pod) != row_ || !is_blocked_by(pod)) continue;
     for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
       if (table_.column(item.resource) == column) held = saturated_add(held, item.amount);
     }
@@ -181,8 +178,9 @@ std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const
     return table_.row_of(pod) == row_ &&
            table_.membership().counts(world_.cluster().pods().node[pod]);
   };
-  std::ranges::copy_if(world_.gone(), std::back_inserter(all), is_own);
+  // The last ones are waited for first, so pods that leave late come first.
   std::ranges::copy_if(world_.late(), std::back_inserter(all), is_own);
+  std::ranges::copy_if(world_.gone(), std::back_inserter(all), is_own);
   std::vector<PodIndex> fresh;
   std::ranges::copy_if(all, std::back_inserter(fresh),
                        [this](PodIndex pod) { return !world_.is_taken(pod); });

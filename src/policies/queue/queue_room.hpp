@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +29,7 @@ class QueueRoom : public AskLimits {
 
   const QueueTable& table() const { return table_; }
 
-  /// The unit asks now; none: somebody whom queues do not hold.
+  /// The unit asks now; none: an ask that queues do not limit.
   void turn_to(UnitIndex ask, PodIndex member) override;
   bool contains(PodIndex pod) const override;
 
@@ -38,7 +37,7 @@ class QueueRoom : public AskLimits {
   bool has_room_now(std::span<const PodIndex> coming) const override;
   /// The same in `after`, as that is at the moment.
   bool has_room_later(std::span<const PodIndex> coming) const override;
-  /// Who else of the queue must leave `after`, of lower priority, so that these may come; nobody
+  /// Which other pods of the queue, of lower priority, must leave so that these may come; none
   /// when that cannot be: then `has_room_later` stays false.
   std::vector<PodIndex> find_victims(std::span<const PodIndex> coming,
                                      std::int32_t priority) const override;
@@ -56,26 +55,28 @@ class QueueRoom : public AskLimits {
   /// What runs in each queue in one world.
   class Ledger : public ScratchWatcher {
    public:
-    Ledger(const Cluster& cluster, const QueueTable& table);
+    Ledger(const Cluster& cluster, const QueueTable& table) : Ledger(cluster, table, nullptr) {}
+    /// Departing pods hold nothing of their queue, whether they are in the world or not.
+    Ledger(const Cluster& cluster, const QueueTable& table, const Departures* departures);
     void moved(PodIndex pod, NodeIndex node, int delta) override;
-    /// It is leaving and holds nothing of its queue, whether it is in the world or not.
-    void write_off(PodIndex pod);
     std::int64_t used(QueueRow row, std::size_t column) const {
       return used_[row.value * table_.resources() + column];
     }
 
    private:
     const Cluster& cluster_;
+    void add(PodIndex pod, NodeIndex node, int delta);
+
     const QueueTable& table_;
+    const Departures* departures_;  ///< Null: departing pods count.
     std::vector<std::int64_t> used_;
-    std::set<PodIndex> written_off_;
   };
 
   std::span<const PodIndex> asking() const;
   std::vector<std::int64_t> requests(std::span<const PodIndex> coming) const;
   /// By column, what is missing in `after`; at most 0 where there is enough.
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
-  bool holds(PodIndex pod) const;
+  bool is_blocked_by(PodIndex pod) const;
   std::int64_t held_for_others(std::size_t column) const;
   std::int64_t amount(PodIndex pod, std::size_t column) const;
   std::vector<PodIndex> enough_of(std::span<const PodIndex> pods,

@@ -13,11 +13,11 @@ namespace makeway {
 
 struct QueueMove {
   std::size_t column = 0;
-  QueueRow from;  ///< None: room that nobody holds.
-  QueueRow to;    ///< None: nobody holds it any more.
+  QueueRow from;  ///< None: room that no queue holds.
+  QueueRow to;    ///< None: no queue holds it any more.
   std::int64_t amount = 0;
   bool at_once = true;
-  QueueRow served = {};  ///< For whom pods of `from` leave; none: nobody need leave for it.
+  QueueRow served = {};  ///< The queue that pods of `from` leave for; none: no pod need leave.
 };
 
 std::vector<QueueMove> move_room(QueueTable& table, const QueueCandidates& candidates,

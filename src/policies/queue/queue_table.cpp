@@ -16,12 +16,13 @@ std::int64_t stated(const Amounts& amounts, std::string_view resource, std::int6
   return at == amounts.end() ? missing : at->amount;
 }
 
-QueueTable::QueueTable(Survey& survey, const Configuration& configuration, const VictimRules& rules)
+QueueTable::QueueTable(Survey& survey, const Holds& holds, const Configuration& configuration,
+                       const VictimRules& rules)
     : cluster_(survey.cluster()), membership_(cluster_, configuration) {
   list_queues();
   list_resources();
   numbers_.resize(rows() * resources_.size());
-  count_pods(survey, rules);
+  count_pods(survey, holds, rules);
   divide_all(configuration.queue);
   read_status();
 }
@@ -84,10 +85,11 @@ void QueueTable::list_resources() {
   }
 }
 
-bool QueueTable::may_come(Survey& survey, PodIndex pod, NodeIndex node) {
-  if (survey.has_void_nomination(pod)) return false;
+bool QueueTable::may_come(Survey& survey, const Holds& holds, PodIndex pod) {
+  const PodColumns& pods = survey.cluster().pods();
+  if (holds.is_void(pod)) return false;
   // Sessions have rules of their own.
-  return survey.cluster().pods().flags[pod].kernel || survey.could_take(pod, node);
+  return pods.flags[pod].kernel || survey.could_take(pod, pods.nominated[pod]);
 }
 
 /// Nobody is to leave for a pod that no node would take if it were empty.
@@ -98,13 +100,14 @@ bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
 }
 
 /// Who is bound holds its place, who is nominated will.
-void QueueTable::hold_outside(Survey& survey, PodIndex pod, OutsideHeld& held) const {
+void QueueTable::hold_outside(Survey& survey, const Holds& holds, PodIndex pod,
+                              OutsideHeld& held) const {
   const PodColumns& pods = cluster_.pods();
   const bool bound = pods.node[pod].exists();
-  const bool leaving = pods.deletion[pod] != no_time;
+  const bool leaving = Departures::leaving(cluster_, pod);
   const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
   if (!node.exists() || !membership_.counts(node) || (!bound && leaving)) return;
-  if (!bound && !may_come(survey, pod, node)) return;
+  if (!bound && !may_come(survey, holds, pod)) return;
   if (held.now.empty()) {
     held.now.resize(cluster_.nodes().slots() * resources_.size());
     held.after.resize(held.now.size());
@@ -138,7 +141,7 @@ void QueueTable::count_totals(const OutsideHeld& held) {
   }
 }
 
-void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
+void QueueTable::count_pods(Survey& survey, const Holds& holds, const VictimRules& rules) {
   const PodColumns& pods = cluster_.pods();
   row_of_pod_ = IndexedVector<PodIndex, QueueRow>(pods.slots(), outside());
   using Kind = std::tuple<ShapeId, RequestId, NotesId>;
@@ -148,9 +151,9 @@ void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
     const QueueRow member_of = membership_.of(pod);
     const QueueRow row = member_of.exists() ? member_of : outside();
     row_of_pod_[pod] = row;
-    if (row == outside()) hold_outside(survey, pod, held);
+    if (row == outside()) hold_outside(survey, holds, pod, held);
     const bool bound = pods.node[pod].exists();
-    const bool leaving = pods.deletion[pod] != no_time;
+    const bool leaving = rules.departures().leaving(pod);
     if (bound ? is_nowhere(pod) : leaving || row == outside()) continue;
     if (!bound) {
       const Kind kind{pods.shape[pod], pods.requests[pod], pods.notes[pod]};
@@ -166,7 +169,7 @@ void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
       std::int64_t& sum = bound ? numbers.used : numbers.pending;
       sum = saturated_add(sum, item.amount);
       if (leaving) numbers.leaving = saturated_add(numbers.leaving, item.amount);
-      if (leaving && rules.overdue(pod)) {
+      if (rules.departures().stuck(pod)) {
         numbers.stuck = saturated_add(numbers.stuck, item.amount);
       }
       if (young) numbers.young = saturated_add(numbers.young, item.amount);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/checked_math.hpp"
+#include "engine/holds.hpp"
 #include "engine/victims.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
@@ -37,14 +38,14 @@ struct QueueEntry {
 struct QueueNumbers {
   std::int64_t used = 0;
   std::int64_t leaving = 0;  ///< Of `used`, on its way out: for its queue it has left.
-  std::int64_t stuck = 0;    ///< Of `leaving`, what nobody else counts on any more (law 6).
+  std::int64_t stuck = 0;    ///< Of `leaving`, what no ask counts on any more (law 6).
   std::int64_t pending = 0;
-  std::int64_t young = 0;  ///< Of `pending`, what nobody is made to leave for yet.
+  std::int64_t young = 0;  ///< Of `pending`, what no pod is evicted for yet.
   std::int64_t allocated_before = 0;
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
   std::int64_t certain = 0;  ///< Of `deserved`, what others may be made to leave for.
-  std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
+  std::int64_t kept = 0;  ///< Allocated, without what it gave back or cannot be promised any more.
   std::int64_t conceded = 0;  ///< Used beyond that by pods that cannot leave; allocated at once.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
@@ -64,7 +65,8 @@ struct QueueNumbers {
 
 class QueueTable {
  public:
-  QueueTable(Survey& survey, const Configuration& configuration, const VictimRules& rules);
+  QueueTable(Survey& survey, const Holds& holds, const Configuration& configuration,
+             const VictimRules& rules);
 
   std::size_t size() const { return entries_.size(); }
   /// The row of pods outside every queue.
@@ -110,7 +112,7 @@ class QueueTable {
 
   /// A nomination to a node that would not take the pod if it were empty can never hold, and keeps
   /// no room of its queue.
-  static bool may_come(Survey& survey, PodIndex pod, NodeIndex node);
+  static bool may_come(Survey& survey, const Holds& holds, PodIndex pod);
 
   /// After the stage: pods outside may use what they hold, and what no queue is promised.
   void open_to_outside();
@@ -120,13 +122,13 @@ class QueueTable {
   QueueRow find_row(std::string_view name) const;
   void list_resources();
   bool some_node_takes(Survey& survey, PodIndex pod) const;
-  void count_pods(Survey& survey, const VictimRules& rules);
-  /// What pods outside hold on a node, now and once who is leaving has left.
+  void count_pods(Survey& survey, const Holds& holds, const VictimRules& rules);
+  /// What pods outside hold on a node, now and once leaving pods have left.
   struct OutsideHeld {
     std::vector<std::int64_t> now;
     std::vector<std::int64_t> after;
   };
-  void hold_outside(Survey& survey, PodIndex pod, OutsideHeld& held) const;
+  void hold_outside(Survey& survey, const Holds& holds, PodIndex pod, OutsideHeld& held) const;
   void count_totals(const OutsideHeld& held);
   void read_status();
   void divide_all(const QueueSettings& settings);

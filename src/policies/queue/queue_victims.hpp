@@ -1,4 +1,4 @@
-// Who leaves one queue: its candidates in classes, and the set that is chosen.
+// Which pods leave one queue: its candidates in classes, and the set that is chosen.
 #pragma once
 
 #include <cstdint>

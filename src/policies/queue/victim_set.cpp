@@ -266,9 +266,9 @@ void VictimSetSearch::descend(Amounts64 need, std::size_t limit) {
          count <= size_of(limit) && !level.found && !out_of_steps_; ++count) {
       now_.taken.push_back({.of_class = static_cast<std::uint32_t>(limit), .count = count});
       if (!worse_so_far()) pick(level, 0, count, need);
-      const bool hopeless = worse_so_far();
+      const bool infeasible = worse_so_far();
       now_.taken.pop_back();
-      if (hopeless) break;
+      if (infeasible) break;
     }
   }
   now_.taken.resize(depth);

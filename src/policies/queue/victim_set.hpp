@@ -1,4 +1,4 @@
-// choose_victim_set: who leaves a queue that must free an amount of each resource.
+// choose_victim_set: which pods leave a queue that must free an amount of each resource.
 //
 // Candidates stand in classes of equal importance, the least important first. Of all irreducible
 // sets that free the need, the one with the fewest members of the most important class, then of the

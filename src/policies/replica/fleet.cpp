@@ -166,9 +166,10 @@ void Fleet::add_room(PlaceIndex place) {
     const std::size_t at = columns_[column].value;
     left[column] = saturated_sub(allocatable[at], used[at]);
   }
-  // Nobody takes what a pinned pod holds that has its turn in another cycle.
+  // Reservations of pinned pods keep their room, whatever the priorities.
+  const HoldAsk replica{.pod = {}, .unit = {}, .rank = HoldRank::highest(), .turns_on = {}};
   for (const PodIndex pod : cluster().nodes().nominated[node]) {
-    if (world_.may_hold_room(pod) && world_.survey().regimes().crosses(pod)) {
+    if (world_.holds().blocks(pod, replica, world_.after())) {
       occupy(left, cluster().pods().requests[pod]);
     }
   }

@@ -6,12 +6,12 @@
 //   share       one deployment in one plane: its commit, its pods, how many of them are surplus
 //   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
 //
-// Two kinds of room, as in Cycle: `free_room` is there now; `room` is there once whom other asks of
-// this cycle make leave or wait for is gone, and whom they nominate has come. A replica that comes
+// Two kinds of room, as in Cycle: `free_room` is there now; `room` is there once what other asks of
+// this cycle make leave or wait for is gone, and what they nominate has come. A replica that comes
 // at once needs both, a claim the second.
 //
 // Built once a cycle in O(nodes + pods); the phases change only the room, the shares' `raised` and
-// `lowered`, and who is `taken`. Numbers of planes follow their names, places of one plane follow
+// `lowered`, and what is `taken`. Numbers of planes follow their names, places of one plane follow
 // the names of their nodes, and no other number means anything.
 #pragma once
 
@@ -111,7 +111,7 @@ class Fleet {
   FleetShare& share(ShareIndex index) { return shares_[index]; }
   const FleetReplica& replica(ReplicaIndex index) const { return replicas_[index]; }
 
-  /// Those who may be victims on the place, least intrusive first.
+  /// Those that may be victims on the place, least intrusive first.
   std::span<const ReplicaIndex> in_order(PlaceIndex place) const {
     return std::span(in_order_).subspan(places_[place].begin,
                                         places_[place].end - places_[place].begin);
@@ -162,10 +162,10 @@ class Fleet {
   std::span<const std::int64_t> room(PlaceIndex place) const {
     return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
   }
-  /// As it was before anybody got anything in this cycle, and without whom others make leave.
+  /// As it was before any ask got anything in this cycle, and without what others make leave.
   void first_room(PlaceIndex place, std::vector<std::int64_t>& left) const;
 
-  // ---- Who may be a victim -------------------------------------------------------------------
+  // ---- Potential victims ---------------------------------------------------------------------
   /// Whether the replica may be a victim of an ask of this priority, besides `spare`.
   bool usable(const FleetReplica& replica, std::int32_t ask_priority) const;
   /// The same without regard to what happened in this cycle.
@@ -182,7 +182,7 @@ class Fleet {
   /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
   /// decide last.
   bool before_in_place(const FleetReplica& a, const FleetReplica& b) const;
-  /// Places where who may be used, or what is done to it, depends on the ask's priority in more
+  /// Places where what may be used, or what is done to it, depends on the ask's priority in more
   /// than committed replicas.
   std::span<const PlaceIndex> conditional_places() const { return conditional_places_; }
 

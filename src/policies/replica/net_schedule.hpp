@@ -1,4 +1,4 @@
-// The net schedule of a plan (SPEC section 4): one new count a deployment and plane, and who it is
+// The net schedule of a plan (SPEC section 4): one new count a deployment and plane, and what it is
 // for.
 #pragma once
 

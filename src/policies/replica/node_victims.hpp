@@ -1,7 +1,7 @@
-// NodeVictims: whom one place would lose for one replica, and how two places compare.
+// NodeVictims: what one place would lose for one replica, and how two places compare.
 //
 // On one place: victims in the order of `classOrder` and `tieKeys` until the replica fits, then
-// those that are not needed are put back, most intrusive first. One pass is enough: who was needed
+// those that are not needed are put back, most intrusive first. One pass is enough: what was needed
 // beside more victims is needed beside fewer. So the set is irreducible (law 4).
 //
 // Between places: a replica of one GPU goes where the victim is lowest in that same order; several
@@ -32,7 +32,7 @@ struct ReplicaNeed {
   std::span<const std::int64_t> request;  ///< A row of the fleet.
   std::int32_t priority = 0;
   bool one = false;                     ///< One GPU.
-  std::span<const MissedPlace> missed;  ///< Sorted: who is not scaled down for it again there.
+  std::span<const MissedPlace> missed;  ///< Sorted: not scaled down for it again there.
 };
 
 /// What a place would cost.
@@ -41,8 +41,8 @@ struct PlaceCost {
 
   PlaceIndex place;
   std::uint32_t version = 0;                 ///< Of the place; see ClaimRanking.
-  std::int32_t worst_class = -1;             ///< Rank of the class; -1: nobody has to leave.
-  std::int32_t highest_priority = nobody;    ///< Of those who lose something.
+  std::int32_t worst_class = -1;             ///< Rank of the class; -1: none has to leave.
+  std::int32_t highest_priority = nobody;    ///< Of those that lose something.
   std::int32_t any_priority = nobody;        ///< Of all victims.
   std::int32_t committed_priority = nobody;  ///< The highest among the committed victims.
   std::int32_t secondary = 0;
@@ -56,12 +56,12 @@ class NodeVictims {
  public:
   explicit NodeVictims(const Fleet& fleet);
 
-  /// False: the replica does not fit, whoever may leave. `victims`, least intrusive first, stays
+  /// False: the replica does not fit, whatever may leave. `victims`, least intrusive first, stays
   /// valid until the next call.
   bool evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost& cost);
   std::span<const ReplicaIndex> victims() const { return victims_; }
 
-  /// Puts back whom the replica does not need of these, which are enough; least intrusive first.
+  /// Puts back what the replica does not need of these, which are enough; least intrusive first.
   void reduce(PlaceIndex place, const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
 
   /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, hears on what it

@@ -46,9 +46,9 @@ class PreviousClaims {
   /// What of its request the place must keep free until the victims are gone, per column.
   void held(const PreviousClaim& claim, const ReplicaNeed& need,
             std::vector<std::int64_t>& amounts) const;
-  /// The claim is kept: the steps of commits that its victims wait for are nobody else's.
+  /// The claim is kept: the steps of commits that its victims wait for are no other claim's.
   void keep(const PreviousClaim& claim);
-  /// The claim's victims whom Kubernetes has spared, one for each share: their commit is lowered
+  /// The claim's victims that Kubernetes has spared, one for each share: their commit is lowered
   /// and they are ordinary pods again. `steps`: what is not carried out yet; asks come in order.
   std::vector<MissedVictim> missed(const PreviousClaim& claim, const ReplicaNeed& need,
                                    IndexedVector<ShareIndex, std::int64_t>& steps) const;

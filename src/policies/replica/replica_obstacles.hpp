@@ -1,9 +1,9 @@
-// ReplicaObstacles: why an ask for replicas finds nothing, node by node: who holds the room there,
+// ReplicaObstacles: why an ask for replicas finds nothing, node by node: what holds the room there,
 // and why it is not to be had.
 //
-// Looked at when all asks are decided. What somebody less important got in this cycle could not
+// Looked at when all asks are decided. What a less important ask got in this cycle could not
 // have served this ask, or it would have it. Only the first places by plane and name are looked
-// at: nobody reads more.
+// at: more is not read.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ namespace makeway {
 struct ReplicaObstacle {
   PlaceIndex place;
   std::size_t column = 0;             ///< Of what it is short.
-  std::int64_t missing = 0;           ///< When everybody is gone whom the ask could still have.
-  std::vector<PlanHolder> holders;    ///< Who holds that, and does not go; in order of the classes.
-  std::vector<std::string> promises;  ///< "ReplicaSchedule default/reco": who has room there.
+  std::int64_t missing = 0;           ///< When all are gone that the ask could still take.
+  std::vector<PlanHolder> holders;    ///< They hold that, and do not go; in order of the classes.
+  std::vector<std::string> promises;  ///< "ReplicaSchedule default/reco": it has room there.
 };
 
 class ReplicaObstacles {

@@ -521,7 +521,7 @@ class ReplicaPolicy : public Policy {
       : context_(context), world_(context.draft.world) {}
 
   /// The stage is one turn for all schedules: two phases go over them.
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void close() override { add_net_schedule(world_.cluster(), context_.draft.plan); }
   /// What it costs is in the entry already.
@@ -534,7 +534,7 @@ class ReplicaPolicy : public Policy {
   const World& world_;
 };
 
-std::optional<Problem> ReplicaPolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> ReplicaPolicy::collect_turns(std::vector<AskTurn>& turns) {
   for (const AskName& name : context_.request.asks) {
     if (name.kind != AskKind::replica_schedule) continue;
     if (auto problem = find_replica_ask(world_.cluster(), world_.configuration(), name)) {

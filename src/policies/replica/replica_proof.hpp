@@ -1,6 +1,6 @@
-// ReplicaProof: whether a replica can have room at all, whoever may leave (law 10).
+// ReplicaProof: whether a replica can have room at all, whatever may leave (law 10).
 //
-// Counted generously: every replica that the ask's priority lets leave, as if nobody had got
+// Counted generously: every replica that the ask's priority lets leave, as if no ask had got
 // anything in this cycle and no deployment kept its last replica. What does not fit even then is
 // infeasible; anything else is only not found.
 #pragma once

@@ -1,4 +1,4 @@
-// What the two phases leave behind, for whoever writes it into the plan. Private to this folder.
+// What the two phases leave behind, for the code that writes the plan. Private to this folder.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ struct ReplicaAsk {
   std::vector<ReplicaClaimChoice> claims;
 };
 
-/// Who took a replica, and where.
+/// Which deployment took a replica, and where.
 struct ReplicaLoss {
   DeploymentIndex by;
   PlaneIndex plane;

@@ -108,8 +108,7 @@ bool CandidateSearch::may_leave(PodIndex pod) const {
 
 void CandidateSearch::add_guarded(PodIndex pod) {
   const bool again = settings_.leaving_room == LeavingRoom::victims;
-  if (!low_enough(world_.rules().priority_of(pod)) ||
-      (cluster_.pods().deletion[pod] != no_time && !again))
+  if (!low_enough(world_.rules().priority_of(pod)) || (world_.departures().leaving(pod) && !again))
     return;
   const UnitIndex index = cluster_.pods().unit[pod];
   const Unit& unit = cluster_.units()[index];
@@ -153,11 +152,11 @@ void CandidateSearch::add_group(UnitIndex index) {
   bool stays = false;
   for (const PodIndex pod : cluster_.groups()[cluster_.units()[index].group].members) {
     if (!world_.after().node_of(pod).exists()) continue;
-    if (cluster_.pods().deletion[pod] != no_time && !again) continue;
+    if (world_.departures().leaving(pod) && !again) continue;
     const std::uint8_t victim_class = classes_.of(pod);
     if (victim_class == VictimClasses::none || !may_leave(pod)) {
-      // It is leaving anyway, if not for this ask: that keeps nobody.
-      stays = stays || cluster_.pods().deletion[pod] == no_time;
+      // A pod that is leaving anyway, if not for this ask, keeps no other pod of its group.
+      stays = stays || !world_.departures().leaving(pod);
       continue;
     }
     unit.victim_class = std::max(unit.victim_class, victim_class);

@@ -1,4 +1,4 @@
-// Candidates: who may be made to leave a node for a pod that is pinned to it.
+// Candidates: which pods may be evicted from a node for a pod that is pinned to it.
 //
 // Units with a pod there: a pod, or a whole group whose disruption mode is `all`. Left out are:
 //  1. pods of higher priority; of equal priority too, unless `allowEqualPriority`;

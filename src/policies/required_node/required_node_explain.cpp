@@ -101,7 +101,7 @@ std::string_view group_stays(const World& world, const VictimClasses& classes, P
   if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
   std::int64_t pods = 0;
   for (const PodIndex member : cluster.groups()[unit.group].members) {
-    if (!world.after().node_of(member).exists() || cluster.pods().deletion[member] != no_time) {
+    if (!world.after().node_of(member).exists() || world.departures().leaving(member)) {
       continue;
     }
     ++pods;
@@ -200,15 +200,15 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
   const RequiredNodeSettings& settings = world.configuration().required_node;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
     const std::int32_t priority = world.rules().priority_of(pod);
-    if (world.is_hopeful(pod)) return "nominated";
+    if (world.is_tentative(pod)) return "nominated";
     if (world.rules().settled(pod)) return "placed by this plan";
     if (is_pinned_by(cluster, pod, settings.pinned_by)) return "also can run on one node only";
     if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";
     if (priority == ask.priority && !settings.allow_equal_priority) return "not of lower priority";
-    if (cluster.pods().deletion[pod] != no_time) {
-      if (world.rules().late(pod)) return "leaving, but not soon";
-      return world.rules().overdue(pod) ? "leaving, but overdue"
-                                        : "leaving, which does not count yet";
+    if (world.departures().leaving(pod)) {
+      if (world.departures().late(pod)) return "leaving, but not soon";
+      return world.departures().stuck(pod) ? "leaving, but overdue"
+                                           : "leaving, which does not count yet";
     }
     const std::string_view protection = world.rules().protection_but_opt_out(pod);
     if (!protection.empty()) return protection;

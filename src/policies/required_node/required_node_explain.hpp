@@ -12,16 +12,16 @@ std::string percent_text(std::int64_t ppm);
 void explain_ladder(World& world, const VictimLadder& ladder, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanAsk& ask);
 
-/// Who could have been made to leave and stays.
+/// Which pods could have been evicted and stay.
 void explain_spared(const Cluster& cluster, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanExplanation& explanation);
 
-/// Everybody who may leave, by class and in the order of the class; `chosen` are victims.
+/// Every pod that may leave, by class and in the order of the class; `chosen` are victims.
 void explain_candidates(const World& world, const VictimLadder& ladder,
                         const CandidateList& candidates, std::span<const std::uint32_t> chosen,
                         PlanReservation& told);
 
-/// Names who holds what is short on the node and cannot be made to leave.
+/// Names the pods that hold what is short on the node and cannot be evicted.
 void explain_pinned_holders(World& world, const VictimClasses& classes, NodeIndex node,
                             PlanAsk& ask);
 

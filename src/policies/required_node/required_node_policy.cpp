@@ -9,7 +9,6 @@
 #include "engine/refusals.hpp"
 #include "model/required_node.hpp"
 #include "policies/required_node/candidates.hpp"
-#include "policies/required_node/claimed_room.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
@@ -29,14 +28,14 @@ class PinnedAsk {
         pod_(pod),
         node_(node),
         ask_(ask),
-        fit_(world_.survey(), world_.after(), pod, world_.decided_pods()),
-        somebody_leaves_(world_.cluster().nodes().leaving[node] > 0) {
-    fit_.ignore_reservations();
+        fit_(world_.survey(), world_.after(), pod, world_.holds()),
+        any_leaving_(world_.cluster().nodes().leaving[node] > 0) {
+    fit_.take_turns_on(node);
   }
 
   /// False: somebody would have to leave.
   bool finds_room_beside_claims() {
-    fit_.keep_free(claimed_room(world_, world_.after(), node_));
+    fit_.keep_free(world_.holds().claimed(world_.after(), node_));
     return finds_room();
   }
   /// It may wait for pods that leave late.
@@ -66,7 +65,7 @@ class PinnedAsk {
   NodeIndex node_;
   PlanAsk& ask_;
   PodFit fit_;
-  bool somebody_leaves_ = false;
+  bool any_leaving_ = false;
   bool for_late_ = false;
   std::vector<PodIndex> victims_;
 };
@@ -110,15 +109,15 @@ bool PinnedAsk::refused_for_ever() {
 
 bool PinnedAsk::finds_room() {
   if (fit_.check(node_) || !world_.keeps_promises(pod_, node_, {}) ||
-      world_.leans_on_unsure(fit_, node_, {})) {
+      world_.needs_uncertain_arrival(fit_, node_, {})) {
     return false;
   }
   place();
   std::optional<PodFit> now;
-  if (world_.differs() || somebody_leaves_) {
-    now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
-    now->keep_free(claimed_room(world_, world_.now(), node_));
-    if (for_late_) now->ignore_reservations();
+  if (world_.differs() || any_leaving_) {
+    now.emplace(world_.survey(), world_.now(), pod_, world_.holds());
+    now->keep_free(world_.holds().claimed(world_.now(), node_));
+    if (for_late_) now->take_turns_on(node_);
   }
   const bool may_bind = world_.may_bind(pod_, node_);
   if (may_bind && (!now || !now->check_unreserved(node_))) {
@@ -219,19 +218,19 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
 }
 
 /// Whether fewer victims might do: all of them together took away what the ask needs beside it.
-bool leans_on_victims(const Refused& refused) {
+bool depends_on_victims(const Refused& refused) {
   return refused.reason == RefusalReason::affinity || refused.reason == RefusalReason::spread ||
          refused.reason == RefusalReason::volume_limit;
 }
 
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
   std::optional<Refused> lasting = ladder.lasting();
-  if (lasting && leans_on_victims(*lasting)) lasting.reset();
+  if (lasting && depends_on_victims(*lasting)) lasting.reset();
   const std::optional<Refused> now = fit_.check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
   // Room that is kept for somebody who may never come proves nothing.
-  const bool kept = !fit_.kept_free().empty() || fit_.expects_somebody(node_) ||
-                    std::ranges::any_of(world_.hopeful(), [&](PodIndex pod) {
+  const bool kept = !fit_.kept_free().empty() || fit_.has_holders(node_) ||
+                    std::ranges::any_of(world_.tentative_nominations(), [&](PodIndex pod) {
                       return world_.after().node_of(pod) == node_;
                     });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
@@ -246,20 +245,21 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
-/// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
-void apply_leaving_room(World& world, NodeIndex node) {
-  const Cluster& cluster = world.cluster();
-  if (cluster.nodes().leaving[node] == 0) return;
-  const bool credits = world.configuration().required_node.leaving_room == LeavingRoom::credited;
-  for (const PodIndex pod : cluster.order().pods(node)) {
-    if (cluster.pods().deletion[pod] == no_time || world.rules().settled(pod)) continue;
-    const bool there = world.after().node_of(pod).exists();
-    if (world.rules().late(pod)) continue;  // Is there or not as law 6 has it.
-    const bool gone = credits && !world.rules().overdue(pod);
-    if (gone && there) world.after().remove(pod);
-    if (!gone && !there) world.after().place(pod, node);
+/// While it lives, leaving pods count on the node by the rule of pinned asks.
+class PinnedRule {
+ public:
+  PinnedRule(World& world, NodeIndex node)
+      : rule_(world, pods_of(world, node), world.configuration().required_node.leaving_room) {}
+
+ private:
+  static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {
+    const Cluster& cluster = world.cluster();
+    if (cluster.nodes().leaving[node] == 0) return {};
+    return cluster.order().pods(node);
   }
-}
+
+  World::LeavingRoomRule rule_;
+};
 
 void no_such_node(std::string_view name, PlanAsk& ask) {
   ask.outcome = Outcome::infeasible;
@@ -271,7 +271,7 @@ class RequiredNodePolicy : public Policy {
   explicit RequiredNodePolicy(const PolicyContext& context)
       : context_(context), draft_(context.draft), world_(context.draft.world) {}
 
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override;
 
@@ -303,7 +303,7 @@ bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
 }
 
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
-std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> RequiredNodePolicy::collect_turns(std::vector<AskTurn>& turns) {
   for (const PendingUnit& unit : context_.asking.units) {
     const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
     if (!alone || !world_.asks_pinned(unit.pod)) continue;
@@ -334,20 +334,18 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
   }
   ask.explanation.nodes_considered = 1;
   std::vector<PodIndex> victims;
-  const bool somebody_late = !world_.late().empty();
-  if (somebody_late) credit_own_late(pod, node, ask);
+  const bool any_late = !world_.late().empty();
+  if (any_late) credit_own_late(pod, node, ask);
   {
-    const Scratch::Checkpoint before = world_.after().checkpoint();
-    apply_leaving_room(world_, node);
+    const PinnedRule rule(world_, node);
     PinnedAsk pinned(draft_, pod, node, ask);
     if (!pinned.refused_for_ever() && !pinned.finds_room_beside_claims()) {
       pinned.reserve();
       pinned.preempt(classes(), candidates_);
       victims.assign(pinned.victims().begin(), pinned.victims().end());
     }
-    world_.after().rollback(before);
   }
-  if (somebody_late) {
+  if (any_late) {
     wait_for_late(pod, node, ask);
     world_.return_late();
   }
@@ -365,18 +363,16 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
 void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask) {
   if (world_.cluster().pods().nominated[pod] != node) return;
   const std::vector<PodIndex> own = late_victims_of(world_, node, ask);
-  if (own.empty() || world_.survey().has_void_nomination(pod)) return;
+  if (own.empty() || world_.holds().is_void(pod)) return;
   world_.credit_late(own);
   bool valid = false;
   {
-    const Scratch::Checkpoint before = world_.after().checkpoint();
-    apply_leaving_room(world_, node);
-    PodFit fit(world_.survey(), world_.after(), pod, world_.decided_pods());
-    fit.ignore_reservations();
-    fit.keep_free(claimed_room(world_, world_.after(), node));
+    const PinnedRule rule(world_, node);
+    PodFit fit(world_.survey(), world_.after(), pod, world_.holds());
+    fit.take_turns_on(node);
+    fit.keep_free(world_.holds().claimed(world_.after(), node));
     valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
-            !world_.leans_on_unsure(fit, node, {});
-    world_.after().rollback(before);
+            !world_.needs_uncertain_arrival(fit, node, {});
   }
   if (!valid) world_.return_late();
 }
@@ -393,12 +389,13 @@ void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& as
   PlanAsk again = start_pod_ask(world_.cluster(), pod);
   again.placement_given = ask.placement_given;
   again.explanation.nodes_considered = 1;
-  const Scratch::Checkpoint before = world_.after().checkpoint();
-  apply_leaving_room(world_, node);
-  PinnedAsk waiting(draft_, pod, node, again);
-  waiting.count_late();
-  const bool found = waiting.finds_room_beside_claims();
-  world_.after().rollback(before);
+  bool found = false;
+  {
+    const PinnedRule rule(world_, node);
+    PinnedAsk waiting(draft_, pod, node, again);
+    waiting.count_late();
+    found = waiting.finds_room_beside_claims();
+  }
   if (found && waits_for_late(world_, again)) {
     ask = std::move(again);
     return explain_late_wait(world_, ask);

@@ -3,7 +3,7 @@
 // A pod belongs to the last listed class that matches it: regular matches every pod; owner those
 // that another pod names in its owner references, or that say so; opted-out those that ask not to
 // be preempted, or whose group does; label:KEY=VALUE and annotation:KEY=VALUE what they say. Where
-// opted-out is not listed and opting out protects, such pods have no class: nobody makes them
+// opted-out is not listed and opting out protects, such pods have no class: no ask makes them
 // leave.
 //
 // Made in O(pods) when owners are a class; an answer costs O(lines).

@@ -23,7 +23,7 @@ VictimLadder::VictimLadder(World& world, const LadderTask& task, std::size_t cla
       task_(task),
       classes_(classes),
       told_(told) {
-  only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !world.anybody_promised();
+  only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !world.has_promises();
   by_room_ = only_room_ && !settings_.refuse_negative_room;
 }
 

@@ -1,4 +1,4 @@
-// VictimLadder: who leaves for a pinned pod, class by class and strategy by strategy.
+// VictimLadder: which pods leave for a pinned pod, class by class and strategy by strategy.
 //
 // The strategies of `required_node.victimSelection` are run on the candidates of the first class,
 // then of the first two, and so on (`classSteps` cumulative), or once on all of them (together). On
@@ -48,14 +48,14 @@ struct LadderAnswer {
   std::vector<std::uint32_t> units;  ///< The same in the list of candidates.
   VictimSelection strategy = VictimSelection::single;
   std::size_t classes = 0;            ///< How many of them were in use.
-  std::optional<std::uint32_t> next;  ///< Who would have come next.
+  std::optional<std::uint32_t> next;  ///< It would have come next.
 };
 
 class VictimLadder {
  public:
   VictimLadder(World& world, const LadderTask& task, std::size_t classes, PlanReservation* told);
 
-  /// None: nobody was found.
+  /// None: no victims were found.
   std::optional<LadderAnswer> climb();
   /// Without an answer: what the ask lacks although every candidate is gone; none: nothing.
   const std::optional<Refused>& lasting() const { return lasting_; }
@@ -97,7 +97,8 @@ class VictimLadder {
   bool keeps_room_positive() const;
   void put_back(Units& chosen);
   void put_back_by_room(Units& chosen);
-  void add_fallen(VictimList& victims);
+  bool add_fallen(VictimList& victims);
+  void name_units(LadderAnswer& answer) const;
   VictimList list_of(std::span<const std::uint32_t> chosen) const;
   bool covered(std::span<const std::int64_t> sum) const;
   bool fits_budgets(std::uint32_t at);

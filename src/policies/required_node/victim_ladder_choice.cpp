@@ -7,6 +7,7 @@
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
 #include "policies/required_node/victim_ladder.hpp"
+#include "policies/workload/fallen_gangs.hpp"
 
 namespace makeway {
 namespace {
@@ -211,13 +212,32 @@ VictimList VictimLadder::list_of(std::span<const std::uint32_t> chosen) const {
   return list;
 }
 
-/// `workload.belowMinimum` evict: who leaves with them counts too.
-void VictimLadder::add_fallen(VictimList& victims) {
-  if (world_.configuration().workload.below_minimum != BelowMinimum::evict) return;
+/// Gangs that fall below their minimum leave whole, and victims that are not needed any more are
+/// spared (law 4). False: with the whole gangs gone the ask does not fit.
+bool VictimLadder::add_fallen(VictimList& victims) {
   const Scratch::Checkpoint before = world_.after().checkpoint();
   world_.after().remove(victims.pods);
-  world_.rules().add_fallen(world_.after(), world_.budgets(), victims);
+  const bool works = add_fallen_and_spare(
+      {.cluster = world_.cluster(),
+       .scratch = world_.after(),
+       .rules = world_.rules(),
+       .budgets = world_.budgets()},
+      [&] { return !task_.fit.check(task_.node) && keeps_room_positive(); }, victims);
   world_.after().rollback(before);
+  return works;
+}
+
+/// The candidates that leave: some may have been spared for others of their gang.
+void VictimLadder::name_units(LadderAnswer& answer) const {
+  const auto stays = [&](std::uint32_t at) {
+    return std::ranges::find(answer.victims.pods, unit(at).first) == answer.victims.pods.end();
+  };
+  if (std::ranges::none_of(answer.units, stays)) return;
+  std::erase_if(answer.units, stays);
+  if (!answer.units.empty()) return;
+  for (std::uint32_t at = 0; at < task_.candidates.units.size(); ++at) {
+    if (!stays(at)) answer.units.push_back(at);
+  }
 }
 
 std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen) {
@@ -231,7 +251,11 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
                       .strategy = step.strategy,
                       .classes = step.classes,
                       .next = {}};
-  add_fallen(answer.victims);
+  if (!add_fallen(answer.victims)) {
+    failure_ = "it would not fit with the rest of their groups gone";
+    return std::nullopt;
+  }
+  name_units(answer);
   if (std::ssize(answer.victims.pods) > settings_.max_victims) {
     failure_ = fmt::format("with the rest of their groups more than {} pods would have to leave",
                            settings_.max_victims);
@@ -239,7 +263,7 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
   }
   const PodIndex ask = task_.fit.ask();
   const bool kept = world_.keeps_promises(ask, task_.node, answer.victims.pods) &&
-                    !world_.leans_on_unsure(task_.fit, task_.node, answer.victims.pods);
+                    !world_.needs_uncertain_arrival(task_.fit, task_.node, answer.victims.pods);
   if (kept) return answer;
   failure_ = "an earlier ask would lose its place";
   return std::nullopt;

@@ -2,12 +2,12 @@
 //
 // Where a group is not divided, a session may leave for a session of strictly higher priority if
 // its own is at most the group's preemptiblePriority. In a divided group tiers are compared instead
-// (law 2), and a session or its partition says whether it is preemptible. In both, nobody leaves
-// who was preempted maxPreemptions times, is in a protected namespace, or is younger than the
+// (law 2), and a session or its partition says whether it is preemptible. In both, none leaves
+// that was preempted maxPreemptions times, is in a protected namespace, or is younger than the
 // minimum runtime or its partition's exempt time.
 //
 // Order: lowest tier, lowest priority, then as preemptionOrder says (`fewest` is `oldest` here, see
-// session_victims.hpp), then namespace and name. The same for every ask of a group, so those whom
+// session_victims.hpp), then namespace and name. The same for every ask of a group, so those that
 // an ask may take are the first of one list.
 #pragma once
 
@@ -26,10 +26,10 @@ class SessionCandidates {
 
   /// Least important first.
   std::span<const SessionIndex> of(const SessionEntry& ask);
-  /// All of the group that somebody may make leave, in that order.
+  /// All of the group that may be preempted, in that order.
   std::span<const SessionIndex> all(SessionGroupIndex group);
   bool preemptible(const SessionEntry& entry) const;
-  /// "its priority 10 is above 5", ...; empty: somebody may.
+  /// "its priority 10 is above 5", ...; empty: it may be.
   std::string why_not(const SessionEntry& entry) const;
   /// On which key `first` comes before `second`: "priority: 1 against 3".
   std::string decided_by(SessionIndex first, SessionIndex second) const;

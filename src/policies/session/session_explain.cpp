@@ -103,17 +103,6 @@ std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
   return wanted;
 }
 
-/// In `after`, for trying: leaving kernels that `session.leavingRoom` credits are gone.
-void suppose_credited_left(World& world, NodeIndex node) {
-  if (world.configuration().session.leaving_room != LeavingRoom::credited) return;
-  const PodColumns& pods = world.cluster().pods();
-  for (const PodIndex pod : world.cluster().order().pods(node)) {
-    const bool credited =
-        pods.flags[pod].kernel && pods.deletion[pod] != no_time && !world.rules().overdue(pod);
-    if (credited && world.after().node_of(pod) == node) world.after().remove(pod);
-  }
-}
-
 bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t>& wanted) {
   const std::span<const std::int64_t> allocatable = world.survey().allocatable(node);
   const std::span<const std::int64_t> used = world.now().used(node);
@@ -129,18 +118,13 @@ bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t
 void explain_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
                      const std::vector<SessionPlace>& places, PlanAsk& ask) {
   const auto wanted = wanted_by_node(table, entry, places);
-  const Scratch::Checkpoint before = world.after().checkpoint();
   std::vector<NodeIndex> nodes;
-  for (const auto& [node, amounts] : wanted) {
-    nodes.push_back(node);
-    suppose_credited_left(world, node);
-  }
+  for (const auto& [node, amounts] : wanted) nodes.push_back(node);
   const auto fits = [&] {
     return std::ranges::all_of(
         wanted, [&](const auto& item) { return finds_room_now(world, item.first, item.second); });
   };
   const std::vector<PodIndex> needed = world.needed_leavers(nodes, World::Elsewhere::ignored, fits);
-  world.after().rollback(before);
   wait_for(world, needed, ask);
   if (ask.waits_for.empty()) {
     ask.reason = "fits once the sessions before it have started or left";

@@ -1,4 +1,4 @@
-// What a session's entry in the plan says: where it fits, whom it waits for, who leaves and why.
+// What a session's entry in the plan says: where it fits, what it waits for, which leave and why.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace makeway {
 
 void explain_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask);
-/// Whom it waits for at these places: an irreducible set of those who are leaving.
+/// What it waits for at these places: an irreducible set of leaving kernels.
 void explain_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
                      const std::vector<SessionPlace>& places, PlanAsk& ask);
 void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
                      PlanAsk& ask);
-/// Which nodes refuse it, and who holds the room there; `room` is what there is when all left who
+/// Which nodes refuse it, and what holds the room there; `room` is what there is when all left that
 /// may be made to.
 void explain_refusals(World& world, const SessionTable& table, const SessionCandidates& order,
                       const SessionEntry& entry, const RoomRows& room, PlanAsk& ask);

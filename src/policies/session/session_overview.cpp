@@ -46,11 +46,11 @@ PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry)
 class GroupExplainer {
  public:
   GroupExplainer(const SessionTable& table, SessionCandidates& candidates, std::size_t most)
-      : table_(table), candidates_(candidates), most_(most) {}
+      : table_(table), candidates_(candidates), limit_(most) {}
 
   PlanSessionEntry* add(const SessionEntry& entry, PlanSessionList& list) const {
     ++list.count;
-    if (list.first.size() == most_) return nullptr;
+    if (list.first.size() == limit_) return nullptr;
     list.first.push_back(described(table_, entry));
     return &list.first.back();
   }
@@ -74,7 +74,7 @@ class GroupExplainer {
  private:
   const SessionTable& table_;
   SessionCandidates& candidates_;
-  std::size_t most_;
+  std::size_t limit_;
 };
 
 }  // namespace

@@ -201,16 +201,21 @@ std::vector<SessionPlace> SessionPolicy::find_beside_nominated(const SessionEntr
   return found;
 }
 
-/// What is nominated to others of its tier and priority who have not had their turn, and to those
-/// who have none in this plan and are not less important (law 7).
+/// What is nominated to other sessions that have not had their turn and block this one (law 7).
 std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const SessionEntry& entry) {
   std::vector<KeptRoom> kept;
   for (const SessionIndex index : table_.group_of(entry).sessions) {
     const SessionEntry& other = table_.sessions()[index];
-    const bool equal = other.tier == entry.tier && other.priority == entry.priority;
-    const bool not_below = other.tier >= entry.tier && other.priority >= entry.priority;
     if (!other.nominated || &other == &entry || decided_[index] != 0) continue;
-    if (kept_for_absent_[index] != 0 || (!equal && (has_turn_[index] != 0 || !not_below))) continue;
+    const Hold hold{.pod = table_.kernels(other).front().row,
+                    .unit = {},
+                    .node = {},
+                    .rank = {.tier = other.tier, .priority = other.priority}};
+    const HoldAsk asking{.pod = {},
+                         .unit = {},
+                         .rank = {.tier = entry.tier, .priority = entry.priority},
+                         .turns_on = {}};
+    if (kept_for_absent_[index] != 0 || !blocks(hold, asking)) continue;
     std::vector<SessionPlace> places;
     if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
     for (std::size_t at = 0; at < places.size(); ++at) {
@@ -330,15 +335,15 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const SessionIndex> candidates = candidates_.of(entry);
   ask.session->candidates = static_cast<std::int64_t>(candidates.size());
   Kind& kind = kind_of(entry);
-  const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
+  const bool infeasible = kind.no_help || (candidates.empty() && kind.no_room);
   const bool found =
-      !hopeless &&
+      !infeasible &&
       victims_.find(entry, candidates, room_.after(),
                     {.put_back = world_.configuration().session.put_back,
                      .fewest = table_.group_of(entry).order == PreemptionOrder::fewest},
                     StepMeter(world_.steps(), world_.configuration().engine.victim_steps_max,
                               "engine.victimStepsMax"));
-  if (!hopeless) {
+  if (!infeasible) {
     for (const std::string& bound : victims_.bounds()) {
       if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {
         ask.bounds_reached.push_back(bound);
@@ -373,7 +378,6 @@ std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<SessionIn
   for (const SessionIndex index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
     const bool suspends = victims_.fate(index) == SessionFate::suspends;
-    if (entry.standing == SessionStanding::leaving) room_.settle_leaving(entry);
     for (const SessionKernel& kernel : table_.kernels(entry)) {
       for (const PodIndex row : {kernel.row, suspends ? PodIndex{} : kernel.memory_row}) {
         if (row.exists() && world_.cluster().pods().node[row].exists()) leaving.push_back(row);
@@ -440,7 +444,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
 
 // ---- Among the other policies -------------------------------------------------------------------
 
-std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> SessionPolicy::collect_turns(std::vector<AskTurn>& turns) {
   const PlanRequest& request = context_.request;
   std::set<SessionIndex> asked;
   for (const AskName& name : request.asks) {

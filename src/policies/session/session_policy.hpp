@@ -1,14 +1,14 @@
 // Sessions ask for room in their resource groups (SPEC section 6).
 //
 // A group's sessions take turns by tier, priority, creation and name. Among sessions of one tier
-// and priority, those who hold a valid nomination come first: what was freed for them is theirs
+// and priority, those that hold a valid nomination come first: what was freed for them is theirs
 // (law 7). Each session, in this order, and the first that works is the answer:
 //  1. It fits now, and also in what will be: its kernels start.
-//  2. It fits once those who are leaving have left: it waits, and its room is kept.
+//  2. It fits once leaving sessions have left: it waits, and its room is kept.
 //  3. It is the one of its group that may preempt (`session.preemptors`), and others may leave for
 //     it: it preempts (session_victims.hpp), not before `engine.preemptionDelay`.
 //  4. Nothing: infeasible where that is proven.
-// A suspended session takes its turn in the same order, for its room where it is; it makes nobody
+// A suspended session takes its turn in the same order, for its room where it is; it makes none
 // leave.
 //
 // Kernels are rows of the cluster's pods, so what sessions and pods take from each other's nodes is
@@ -40,7 +40,7 @@ class SessionPolicy : public Policy {
  public:
   explicit SessionPolicy(const PolicyContext& context);
 
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void close() override;
   void finish(PlanAsk& ask, Losses& losses) override;
@@ -58,17 +58,17 @@ class SessionPolicy : public Policy {
   void describe_groups();
 
   struct GroupState {
-    SessionIndex preemptor;           ///< Who may preempt in this cycle, once that is known.
+    SessionIndex preemptor;           ///< It may preempt in this cycle, once that is known.
     SessionIndex head;                ///< The first that did not fit.
-    std::vector<SessionIndex> order;  ///< Who was decided, in that order.
+    std::vector<SessionIndex> order;  ///< Decided sessions, in that order.
   };
   /// What is known about sessions that ask for the same in the same places. Room shrinks while
-  /// nobody leaves, so what did not fit once does not fit.
+  /// none leaves, so what did not fit once does not fit.
   using KindIndex = Index<struct DemandKindTag>;
   struct Kind {
     std::uint64_t growth = 0;
-    bool no_room = false;  ///< Neither now nor when those who leave have left.
-    bool no_help = false;  ///< Not even if all left who may.
+    bool no_room = false;  ///< Neither now nor when leaving ones have left.
+    bool no_help = false;  ///< Not even if all left that may.
   };
 
   struct KeptRoom {

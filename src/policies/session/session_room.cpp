@@ -45,11 +45,8 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
       table_(table),
       both_(table.nodes().size(), world.cluster().order().columns()),
       after_(table.nodes().size(), world.cluster().order().columns()),
-      adjusted_(table.nodes().size(), world.cluster().order().columns()),
+      kept_(table.nodes().size(), world.cluster().order().columns()),
       ceilings_(table.domains()) {
-  for (const SessionEntry& entry : table.sessions()) {
-    if (entry.standing == SessionStanding::leaving) adjust(entry, 1);
-  }
   for (std::uint32_t slot = 0; slot < table.nodes().size(); ++slot) {
     const SessionPlace place{slot};
     const auto& nominated = world.cluster().nodes().nominated[table.nodes()[place]];
@@ -61,34 +58,6 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
   seen_ = world.changed_nodes().size();
 }
 
-/// What the cycle's world `after` has wrong about a leaving session, by `session.leavingRoom`.
-void SessionRoom::adjust(const SessionEntry& entry, int sign) {
-  const bool credits = world_.configuration().session.leaving_room == LeavingRoom::credited;
-  const Cluster& cluster = world_.cluster();
-  for (const SessionKernel& kernel : table_.kernels(entry)) {
-    if (!kernel.place.exists()) continue;
-    for (const PodIndex row : {kernel.row, kernel.memory_row}) {
-      if (!row.exists() || cluster.pods().deletion[row] == no_time) continue;
-      const bool gone = !world_.after().node_of(row).exists();
-      const bool to_be_gone = credits && !world_.rules().overdue(row);
-      if (gone == to_be_gone) continue;
-      const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
-      if (to_be_gone == (sign > 0)) {
-        adjusted_.give(kernel.place, amounts);
-      } else {
-        adjusted_.take(kernel.place, amounts);
-      }
-    }
-  }
-}
-
-void SessionRoom::settle_leaving(const SessionEntry& entry) {
-  adjust(entry, -1);
-  for (const SessionKernel& kernel : table_.kernels(entry)) {
-    if (kernel.place.exists()) read(kernel.place);
-  }
-}
-
 void SessionRoom::read(SessionPlace place) {
   const NodeIndex node = table_.nodes()[place];
   const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
@@ -96,24 +65,23 @@ void SessionRoom::read(SessionPlace place) {
   const std::span<const std::int64_t> used_after = world_.after().used(node);
   const std::span<std::int64_t> both = both_[place];
   const std::span<std::int64_t> after = after_[place];
-  const std::span<const std::int64_t> adjusted = std::as_const(adjusted_)[place];
+  const std::span<const std::int64_t> kept = std::as_const(kept_)[place];
   for (std::size_t column = 0; column < both.size(); ++column) {
     const std::int64_t now = saturated_sub(allocatable[column], used_now[column]);
     const std::int64_t later = saturated_sub(allocatable[column], used_after[column]);
     // Far from the border, so that giving and taking again leaves what was there.
-    after[column] = std::clamp(saturated_add(later, adjusted[column]), -room_max, room_max);
+    after[column] = std::clamp(saturated_sub(later, kept[column]), -room_max, room_max);
     both[column] = std::min(now, after[column]);
   }
 }
 
-/// Pinned pods that were promised room there, and that are not decided yet, have it, whatever their
-/// priority: neither side takes what the other holds.
+/// Reservations of pinned pods keep their room, whatever the priorities: neither side takes what is
+/// kept for the other.
 void SessionRoom::hold(SessionPlace place) {
   const Cluster& cluster = world_.cluster();
+  const HoldAsk session{.pod = {}, .unit = {}, .rank = HoldRank::highest(), .turns_on = {}};
   for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
-    const bool holds = world_.survey().regimes().crosses(pod) && world_.may_hold_room(pod) &&
-                       !world_.after().node_of(pod).exists();
-    if (!holds) continue;
+    if (!world_.holds().blocks(pod, session, world_.after())) continue;
     keep(place, cluster.requests(cluster.pods().requests[pod]));
   }
 }
@@ -128,7 +96,7 @@ void SessionRoom::keep(SessionPlace place, std::span<const ResourceAmount> amoun
 }
 
 void SessionRoom::keep_for_good(SessionPlace place, std::span<const ResourceAmount> amounts) {
-  adjusted_.take(place, amounts);
+  kept_.give(place, amounts);
   keep(place, amounts);
 }
 
@@ -235,7 +203,7 @@ bool SessionPlacer::greedy(RoomRows& room) {
 }
 
 /// Proven: some kind of kernel alone finds too little room, or all together do in some resource.
-bool SessionPlacer::hopeless(const RoomRows& room) const {
+bool SessionPlacer::infeasible(const RoomRows& room) const {
   for (std::size_t begin = 0; begin < order_.size();) {
     const DemandIndex kind = kernels_[order_[begin]].demand;
     std::size_t end = begin;
@@ -305,7 +273,7 @@ const std::vector<SessionPlace>& SessionPlacer::find(const SessionEntry& session
   }
   places_.assign(kernels_.size(), {});
   if (greedy(room)) return places_;
-  if (!alike(session) && !hopeless(room)) {
+  if (!alike(session) && !infeasible(room)) {
     number_equal_nodes(room);
     taken_.assign(nodes_.size(), 0);
     if (search(room, 0, 0)) return places_;

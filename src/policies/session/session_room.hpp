@@ -1,7 +1,7 @@
 // SessionRoom: what is free on the nodes of resource groups, and where a session fits into it.
 //
-// Two worlds, as in the cycle. `now` counts everybody who is there or comes at once, `after` also
-// those who are to come, without those who leave. A session that starts at once must fit into both,
+// Two worlds, as in the cycle. `now` counts all pods that are there or come at once, `after` also
+// pods to come, without those that leave. A session that starts at once must fit into both,
 // so `both` is the smaller of the two, amount by amount. Rows of amounts lie one after the other,
 // one row a node; `refresh` follows what other asks did meanwhile.
 #pragma once
@@ -50,7 +50,7 @@ class SessionRoom {
  public:
   SessionRoom(World& world, const SessionTable& table);
 
-  /// Brings the rows up to date. Nominations of pinned pods hold their room.
+  /// Brings the rows up to date. Reservations of pinned pods keep their room.
   void refresh();
   /// Counts how often room may have grown anywhere; what found no place finds none while it stands.
   std::uint64_t growth() const { return growth_; }
@@ -59,26 +59,23 @@ class SessionRoom {
   /// is kept: room shrinks, so yes stays yes.
   bool too_large(const SessionEntry& entry);
 
-  /// Room that is kept for somebody who comes later: what is there until then is not touched.
+  /// Room that is kept for a unit that comes later: what is there until then is not touched.
   void keep(SessionPlace place, std::span<const ResourceAmount> amounts);
   /// The same, and `refresh` does not forget it.
   void keep_for_good(SessionPlace place, std::span<const ResourceAmount> amounts);
 
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
-  /// Leaving sessions that `session.leavingRoom` credits, or not, otherwise than the cycle does.
-  void settle_leaving(const SessionEntry& entry);
 
  private:
   void read(SessionPlace place);
   void hold(SessionPlace place);
-  void adjust(const SessionEntry& entry, int sign);
 
   World& world_;
   const SessionTable& table_;
   RoomRows both_;
   RoomRows after_;
-  RoomRows adjusted_;                   ///< Added to what the cycle says about `after`.
+  RoomRows kept_;                       ///< For sessions without a turn, until the cycle ends.
   std::vector<SessionPlace> promised_;  ///< Places with nominated pinned pods.
   std::size_t seen_ = 0;                ///< Of the cycle's changed nodes.
   std::uint64_t growth_ = 0;
@@ -111,7 +108,7 @@ class SessionPlacer {
 
  private:
   bool greedy(RoomRows& room);
-  bool hopeless(const RoomRows& room) const;
+  bool infeasible(const RoomRows& room) const;
   void number_equal_nodes(const RoomRows& room);
   bool search(RoomRows& room, std::size_t level, std::size_t from);
   SessionPlace best_fit(const RoomRows& room, std::span<const ResourceAmount> demand) const;

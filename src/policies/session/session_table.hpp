@@ -113,7 +113,7 @@ class SessionTable {
   SessionIndex index_of(const SessionEntry& entry) const {
     return SessionIndex::from(static_cast<std::size_t>(&entry - sessions_.data()));
   }
-  /// Seconds of work that are lost when it leaves, times its kernels. Who is suspended loses none.
+  /// Seconds of work that are lost when it leaves, times its kernels. A suspended one loses none.
   std::int64_t lost_work_seconds(const SessionEntry& entry) const;
 
  private:

@@ -1,7 +1,7 @@
-// SessionVictims: whom a session makes leave.
+// SessionVictims: which sessions leave for one that asks.
 //
 // Candidates leave in their order until the session fits (the shortest beginning of the list that
-// is enough), then all who are not needed are put back, most important first, each tried once. The
+// is enough), then all that are not needed are put back, most important first, each tried once. The
 // session may be placed anew after each step, so no set has a less important worst member, then
 // next worst, and so on; that is what "lowest priority, then start time, until it fits, then
 // irreducible" means here. A victim that could not be put back once cannot be put back later: room

@@ -1,7 +1,7 @@
-// Deciding: whose turn it is, so that a bug costs nobody else their plan (law 14).
+// Deciding: which ask has its turn, so that a bug costs no other ask its plan (law 14).
 //
-// Stages and asks say here who they work for before they start. When a CHECK fails, whoever
-// contains it finds the one who is to be left out.
+// Stages and asks say here which ask they decide before they start. When a CHECK fails, the
+// containment finds the ask that is to be left out.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace makeway {
 
 class Deciding {
  public:
-  /// Hears of every turn that starts: tests make somebody fail there.
+  /// Is called for every turn that starts: tests make an ask fail there.
   using Watcher = std::function<void(const AskName&)>;
 
   explicit Deciding(const Cluster& cluster, Watcher watcher = {})
@@ -30,7 +30,7 @@ class Deciding {
   void start(const ReplicaSchedule& schedule);
   void end();
 
-  /// Nobody: it happened before, after or between the asks.
+  /// None: it happened before, after or between the asks.
   std::vector<AskName> whose_turn() const;
 
  private:

@@ -1,4 +1,4 @@
-// Losses: what the plan costs whom: lost work of victims, what becomes of their groups, and how
+// Losses: what the plan costs: lost work of victims, what becomes of their groups, and how
 // long each ask has waited.
 #pragma once
 
@@ -16,12 +16,12 @@ class Losses {
   explicit Losses(const World& world) : world_(world), cluster_(world.cluster()) {}
 
   /// Fills costs, disrupted groups and the pending time of an ask whose victims are pods.
-  /// `pending_since` no_time: nobody knows.
+  /// `pending_since` no_time: unknown.
   void add(PlanAsk& ask, Time pending_since);
   /// After the last one: how many pods each of them stops besides all victims. The asks must be
   /// where they were.
   void close();
-  /// Of all pods that were lost so far; who was stopped for one ask and leaves for another is lost
+  /// Of all pods that were lost so far; a pod stopped for one ask that leaves for another is lost
   /// once.
   const PlanCost& total() const { return total_; }
 
@@ -36,11 +36,11 @@ class Losses {
   const World& world_;
   const Cluster& cluster_;
   std::set<PodIndex> gone_;  ///< Victims of asks before.
-  std::set<PodIndex> lost_;  ///< The same, and who stops with them.
+  std::set<PodIndex> lost_;  ///< The same, and pods that stop with them.
   PlanCost total_;
   struct Stop {
     PlanAsk* ask = nullptr;
-    std::vector<PodIndex> pods;  ///< Whom no ask before it has stopped.
+    std::vector<PodIndex> pods;  ///< That no ask before it has stopped.
   };
   std::vector<Stop> stops_;
   std::set<PodIndex> stopped_in_units_;

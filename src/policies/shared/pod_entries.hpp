@@ -1,4 +1,4 @@
-// What a plan says about single pods that leave, stay, or hold what somebody needs: the part that
+// What a plan says about single pods that leave, stay, or hold what an ask needs: the part that
 // is the same for pods, groups and pinned pods.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace makeway {
 
-/// A pod of a victim; who explains it adds budget and cause. `reason` is the rule that it loses by.
+/// A pod of a victim; the caller adds budget and cause. `reason` is the rule that it loses by.
 PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex pod,
                         std::string reason);
 /// Lists it while there are few.

@@ -9,7 +9,7 @@
 //   sessions     the end of a grace time, the end of a back-off
 //   reservations the end of required_node.preemptionStartDelay
 //   surplus      since + replica.surplusTimeout
-// Only lost work changes all the time. Where somebody is made to leave, who loses least may be
+// Only lost work changes all the time. Where pods are evicted, the one that loses least may be
 // another one a second later.
 //
 // O(due, leaving, sessions, schedules), and O(pods) where pods have a minimum runtime or a delay.

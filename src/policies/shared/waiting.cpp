@@ -23,6 +23,25 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
   ask.waits_for = placements_of(world.cluster(), leaving);
 }
 
+bool fits_without(World& world, std::span<const PodIndex> leaving,
+                  const std::function<bool()>& fits) {
+  Scratch& after = world.after();
+  const Scratch::Checkpoint before = after.checkpoint();
+  for (const PodIndex pod : leaving) {
+    if (after.node_of(pod).exists()) after.remove(pod);
+  }
+  const bool nothing_moved = after.checkpoint() == before;
+  const bool result = nothing_moved || fits();
+  after.rollback(before);
+  return result;
+}
+
+void needs_what_leaves(PlanAsk& ask) {
+  ask.outcome = Outcome::not_found;
+  ask.placements.clear();
+  ask.reason = "its queue has room only once pods have left that its place depends on";
+}
+
 std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask) {
   const PodColumns& pods = world.cluster().pods();
   std::vector<PodIndex> own;
@@ -60,7 +79,7 @@ void explain_late_wait(const World& world, PlanAsk& ask) {
   Time last = world.time();
   for (const PodPlacement& awaited : ask.waits_for) {
     const auto pod = world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
-    if (pod) last = std::max(last, world.cluster().pods().deletion[*pod]);
+    if (pod) last = std::max(last, world.departures().leaves_at(*pod));
   }
   ask.reason +=
       fmt::format(", which may take {}; nothing sooner was found", to_text(last - world.time()));
@@ -90,8 +109,8 @@ std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std:
   const PodColumns& pods = world.cluster().pods();
   std::vector<PodIndex> leaving;
   for (const PodIndex pod : world.cluster().order().pods(node)) {
-    if (pods.deletion[pod] == no_time || !pods.flags[pod].disrupted_by_preemption) continue;
-    if (world.rules().priority_of(pod) >= priority || world.rules().overdue(pod)) continue;
+    if (!world.departures().departing(pod) || !pods.flags[pod].disrupted_by_preemption) continue;
+    if (world.rules().priority_of(pod) >= priority) continue;
     leaving.push_back(pod);
   }
   return leaving;

@@ -1,6 +1,7 @@
-// Why an ask waits: a delay has not passed, or somebody has not left yet.
+// Why an ask waits: a delay has not passed, or a pod has not left yet.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,18 +10,25 @@
 
 namespace makeway {
 
-/// True: `engine.preemptionDelay` has not passed since `created`, so nobody is made to leave for
+/// True: `engine.preemptionDelay` has not passed since `created`, so no pod is evicted for
 /// the ask yet; it says until when.
 bool waits_out_delay(const World& world, Time created, PlanAsk& ask);
 
 /// The ask waits until these pods are gone: says so in the plan and in the world.
 void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
 
+/// Whether `fits` still holds in `after` once these pods are gone: an ask that waits for them in
+/// its queue may need one beside it.
+bool fits_without(World& world, std::span<const PodIndex> leaving,
+                  const std::function<bool()>& fits);
+/// The answer to an ask whose queue has room only once a pod is gone that its place depends on.
+void needs_what_leaves(PlanAsk& ask);
+
 /// Law 6: late pods on the node that were made to leave for this ask.
 std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask);
 /// Whether the pod could use what a late one leaves behind: room on its node, or a claim of both.
 bool could_use_late(World& world, PodIndex pod, PodIndex late);
-/// Whether one of those for whom the ask waits leaves late.
+/// Whether one of the pods that the ask waits for leaves late.
 bool waits_for_late(const World& world, const PlanAsk& ask);
 /// Nothing else was found, so that it waits for pods that leave late: says until when.
 void explain_late_wait(const World& world, PlanAsk& ask);

@@ -48,7 +48,7 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
     }
     std::optional<Candidate> taken;
     {
-      PodFit fit(world_.survey(), scratch_, pod, world_.decided_pods());
+      PodFit fit(world_.survey(), scratch_, pod, world_.holds());
       steps_.count(static_cast<std::int64_t>(world_.survey().nodes().size()));
       const NodeChoice choice = choose_node(world_, fit, nullptr, world_.survey().nodes());
       if (choice.now) {

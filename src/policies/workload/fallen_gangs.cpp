@@ -18,7 +18,7 @@ class Sparing {
 
   VictimList victims() {
     // Somebody who is back may be whom those leaned on who were tried before.
-    while (spares_somebody()) gone_.clear();
+    while (spare_some()) gone_.clear();
     VictimList left;
     for (std::size_t at = 0; at < all_.units.size(); ++at) {
       if (!spared_.contains(at)) append_unit(all_, all_.units[at], left);
@@ -27,7 +27,7 @@ class Sparing {
   }
 
  private:
-  bool spares_somebody() {
+  bool spare_some() {
     const std::size_t before = spared_.size();
     for (std::size_t at = 0; at < all_.units.size(); ++at) {
       if (!spared_.contains(at) && !gone_.contains(all_.units[at].unit)) spare(at);

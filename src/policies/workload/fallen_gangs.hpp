@@ -24,15 +24,15 @@ struct FallenIn {
   Budgets& budgets;
 };
 
-/// Adds the rest of gangs that the victims take below their minimum, and takes out who need not
-/// leave any more. `works`: whether, in that world as it is then, those who come have their room.
-/// All victims have left the world, before and after; who is spared is back in it. False: with the
+/// Adds the rest of gangs that the victims take below their minimum, and takes out what need not
+/// leave any more. `works`: whether, in that world as it is then, those that come have their room.
+/// All victims have left the world, before and after; spared ones are back in it. False: with the
 /// whole gangs gone it does not work, as for an ask that must be near one of them; the victims are
 /// as they were.
 bool take_fallen_whole(const FallenIn& world, const std::function<bool()>& works,
                        VictimList& victims);
 
-/// The same for whoever scores the victims: the world is as it was, but that who is spared is back.
+/// The same for scoring victims: the world is as it was, except that spared ones are back.
 bool add_fallen_and_spare(const FallenIn& world, const std::function<bool()>& works,
                           VictimList& victims);
 

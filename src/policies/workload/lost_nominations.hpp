@@ -1,7 +1,7 @@
 // LostNominations: room that pods were promised in earlier cycles and that this plan gives to
 // others.
 //
-// Nobody who waits for a node should find another one in the next plan without a word: the reason
+// No ask that waits for a node should get another one in the next plan without a word: the reason
 // of the ask names the pod, the node, and the ask that goes there instead.
 #pragma once
 
@@ -25,7 +25,7 @@ class LostNominations {
 
   const Draft& draft_;
   bool read_ = false;  ///< The places of the plan, at the first nomination that is lost.
-  std::unordered_map<std::string_view, const PlanAsk*> first_on_;  ///< By node: who goes there.
+  std::unordered_map<std::string_view, const PlanAsk*> first_on_;  ///< By node: it goes there.
 };
 
 }  // namespace makeway

@@ -90,7 +90,7 @@ AskTurn MemberAsks::turn_of(PodIndex pod, const AskTurn& first) const {
 MemberAsks::Standing MemberAsks::standing(UnitIndex group) const {
   Standing standing;
   for (const PodIndex pod : cluster_.groups()[cluster_.units()[group].group].members) {
-    if (cluster_.pods().deletion[pod] != no_time || !world_.after().node_of(pod).exists()) continue;
+    if (world_.departures().leaving(pod) || !world_.after().node_of(pod).exists()) continue;
     ++standing.later;
     if (world_.now().node_of(pod).exists()) ++standing.now;
   }

@@ -3,7 +3,7 @@
 //  1. Of a gang these are the pending members beyond its minimum, once that runs or has a place in
 //     this plan. They ask at their own place in the list, but never before their group.
 //  2. A basic group has no minimum, so all of its members do, and the group itself does not ask.
-//  3. Each goes into the domain that the group requires, which whoever runs or is placed fixes, and
+//  3. Each goes into the domain that the group requires, which a placed member fixes, and
 //     is not bound before the minimum is.
 // A group that is not there, that is refused for its pods' priorities, or whose places are given
 // asks as a whole.
@@ -33,7 +33,7 @@ class MemberAsks {
   void decide(const AskTurn& turn);
 
  private:
-  /// Members that are not leaving: in `after`, and of these those who are there already.
+  /// Members that are not leaving: in `after`, and of these those that are there already.
   struct Standing {
     std::int64_t later = 0;
     std::int64_t now = 0;

@@ -22,15 +22,15 @@ struct VictimsAndScore {
 enum class QueueVerdict : std::uint8_t {
   has_room,    ///< Once the victims are gone.
   too_little,  ///< Not enough of the queue may leave.
-  spoils,      ///< Those who could leave are needed for the places (spread, affinity).
+  spoils,      ///< Pods that could leave are needed for the places (spread, affinity).
 };
 
-/// Whether those who come have their places in `after` as it is then, without these pods, and
-/// nobody loses one that was promised.
+/// Whether those that come have their places in `after` as it is then, without these pods, and
+/// none loses one that was promised.
 using FitsWithout = std::function<bool(std::span<const PodIndex> gone)>;
 
-/// Adds whoever of the ask's queue must leave too, so that those who come may run in it, and puts
-/// back who need not leave any more. Nothing has changed unless there is room.
+/// Adds the pods of the ask's queue that must leave too, so that others may run in it, and puts
+/// back those that need not leave any more. Nothing has changed unless there is room.
 QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
                                std::int32_t priority, const FitsWithout& fits_without,
                                VictimsAndScore result);

@@ -2,19 +2,19 @@
 //
 // Units are taken from the highest priority down; each is first spared, then evicted. A branch is
 // left when
-//  - the ask no longer fits although everybody undecided is gone: fewer pods never make it worse,
-//    except for affinity, and for spread where somebody leaves another node too; these are judged
+//  - the ask no longer fits although every undecided pod is gone: fewer pods never make it worse,
+//    except for affinity, and for spread where a pod leaves another node too; these are judged
 //    at the end of a branch only;
 //  - what is evicted so far already costs more than the best set known, key by key. Every key only
 //    grows on the way down, and missing room costs at least as many pods as the largest undecided
 //    units leave open;
-//  - somebody is spared who frees at least as much as somebody evicted and costs no more; only
+//  - a pod is spared that frees at least as much as an evicted one and costs no more; only
 //    where nothing but resources counts;
-//  - somebody evicted could come back even if everybody undecided stays; again only resources. So
-//    who holds nothing that is short is never evicted, and nobody once there is room enough. On a
+//  - an evicted pod could come back even if all undecided ones stay; again only resources. So
+//    a pod that holds nothing short is never evicted, and none once there is room enough. On a
 //    node that holds more than it has this is what ends the search: victims there often have
 //    victims of their own, and the number of those bounds no key behind it.
-// A set from which somebody could come back is no answer (law 4). With strict budgets a set that
+// A set from which a pod could come back is no answer (law 4). With strict budgets a set that
 // violates one is none either.
 //
 // Exact unless the bound on steps ends it; the caller then has the put-backs to fall back on.
@@ -39,10 +39,10 @@ class VictimChoice {
 
   /// By position in the list's units: 1 for victims.
   using Evicted = std::vector<std::uint8_t>;
-  /// Scores a set of victims. They have left the world, everybody else is back in it. Keys that are
+  /// Scores a set of victims. They have left the world, all others are back in it. Keys that are
   /// dear to compute may be 0 when the set does not beat `to_beat` even so; it may be null. They
   /// may be too small when the set is worse than `to_beat` or `not_worse_than` even so. Adds the
-  /// steps that it took to `steps`. Nothing: who leaves with these takes from the ask what it
+  /// steps that it took to `steps`. Nothing: what leaves with these takes from the ask what it
   /// needs.
   using Score = std::function<std::optional<ScoreTerms>(
       const Evicted& evicted, const ScoreTerms* to_beat, std::int64_t& steps)>;
@@ -154,7 +154,7 @@ class VictimChoice {
   std::vector<ResourceIndex> short_;
   std::vector<std::int64_t> slack_;  ///< By short resource: room beyond the ask.
   std::vector<std::int64_t> frees_;
-  std::vector<std::int64_t> open_;  ///< By short resource: what sparing everybody undecided lacks.
+  std::vector<std::int64_t> open_;     ///< By short resource: what sparing all undecided lacks.
   std::vector<std::int64_t> largest_;  ///< By depth and short resource: the most one unit frees.
   std::vector<std::int64_t> negative_sum_;  ///< By depth: what may still lower the sum.
 };

@@ -1,13 +1,13 @@
-// VictimGuide: places for the members of a group, chosen for who would have to leave.
+// VictimGuide: places for the members of a group, chosen by what would have to leave.
 //
 // Each node has a ladder: with its cheapest leavers gone one after the other, how many members have
-// room, and what those who left cost, key by key in the order of the score. The cheapest step of
+// room, and what those pods cost, key by key in the order of the score. The cheapest step of
 // all ladders, by cost for each member gained, is taken until enough members have a place. A group
 // that leaves whole is paid for once; its pods on other nodes are free afterwards, so these nodes
 // get new ladders. Members that are alike are a count, and so are nodes that are alike.
 //
-// The places are a proposal: whoever asks puts back who need not leave (GroupSearch::adopt). Only
-// for members to whom nothing but room matters.
+// The places are a proposal: the caller puts back what need not leave (GroupSearch::adopt). Only
+// for members to which nothing but room matters.
 #pragma once
 
 #include <array>
@@ -31,12 +31,12 @@ struct GuidedPlaces {
 
 class VictimGuide {
  public:
-  /// `emptied` says who may leave; nobody has left. `spare`: nobody leaves against a budget.
+  /// `emptied` says what may leave; none has left. `spare`: none leaves against a budget.
   VictimGuide(World& world, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied,
               bool spare);
 
   /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
-  /// find one. Those who are alike stand together.
+  /// find one. Those that are alike stand together.
   std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
                                     std::size_t wanted);
 
@@ -53,7 +53,7 @@ class VictimGuide {
   struct Node {
     NodeIndex node;
     bool read = false;
-    VictimList list;                  ///< Who may leave.
+    VictimList list;                  ///< That may leave.
     std::vector<Leaver> leavers;      ///< In the order in which they leave.
     std::vector<std::int64_t> freed;  ///< By unit of the list, one row of columns each.
     std::vector<std::int64_t> room;   ///< By column.
@@ -94,7 +94,7 @@ class VictimGuide {
   std::vector<std::uint32_t> candidates_;                 ///< Positions of nodes with room.
   std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
   std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
-  std::map<UnitIndex, GangStanding> gangs_;               ///< Before anybody leaves.
+  std::map<UnitIndex, GangStanding> gangs_;               ///< Before any pod leaves.
   std::map<std::pair<StringId, NotesId>, GangStanding> units_;  ///< By namespace and notes.
   std::vector<std::uint32_t> changed_;
   // While a ladder is climbed.

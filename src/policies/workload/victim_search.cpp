@@ -55,7 +55,7 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
                                            : choose_best(node, still, not_worse_than);
   fit_.scratch().rollback(start);
   if (candidate && (!world_.keeps_promises(fit_.ask(), node, candidate->victims.pods) ||
-                    world_.leans_on_unsure(fit_, node, candidate->victims.pods))) {
+                    world_.needs_uncertain_arrival(fit_, node, candidate->victims.pods))) {
     unproven_ = true;  // Others might leave instead.
     refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   return candidate;
 }
 
-bool VictimSearch::hopeless(NodeIndex node) {
+bool VictimSearch::infeasible(NodeIndex node) {
   return rule_ == VictimChoiceRule::best && fit_.constraints().closed_by_placed(node);
 }
 
@@ -221,7 +221,7 @@ void VictimSearch::remove(const VictimUnit& unit) {
 bool VictimSearch::put_back(const VictimUnit& unit, NodeIndex node) {
   steps_.count(1);
   fit_.scratch().put_back(list_.pods_of(unit));
-  if (!fit_.check(node) && !world_.leans_on_unsure(fit_, node, {})) return true;
+  if (!fit_.check(node) && !world_.needs_uncertain_arrival(fit_, node, {})) return true;
   remove(unit);
   return false;
 }
@@ -248,7 +248,7 @@ std::optional<Candidate> VictimSearch::candidate_of(NodeIndex node,
       [&] {
         ++steps;
         whole = fit_.check(node);
-        return !whole && !world_.leans_on_unsure(fit_, node, {});
+        return !whole && !world_.needs_uncertain_arrival(fit_, node, {});
       },
       candidate.victims);
   if (!works) {

@@ -1,4 +1,4 @@
-// Who must leave a node so that a pod fits there (SPEC section 2, the algorithm on one node).
+// What must leave a node so that a pod fits there (SPEC section 2, the algorithm on one node).
 //
 //  1. Potential victims on the node leave, all of them. If the ask still does not fit, the node is
 //     out, and the reason is what stays unmet.
@@ -6,7 +6,7 @@
 //     fits beside them; those whose loss would violate a disruption budget before all others; once
 //     or until nothing changes (`workload.putBack`). best: the set with the best score is looked
 //     for (victim_choice.hpp).
-//  3. Who did not come back is a victim. The score compares nodes.
+//  3. What did not come back is a victim. The score compares nodes.
 //
 // With put-back and strict budgets, of the units under an exhausted budget only the least important
 // ones that the budget still allows are potential victims.
@@ -38,7 +38,7 @@ struct Candidate {
 
 class VictimSearch {
  public:
-  /// `fit` is over the world `after`. `cascades` may be null: then nobody is followed, and
+  /// `fit` is over the world `after`. `cascades` may be null: then none is followed, and
   /// secondary victims count as 0.
   VictimSearch(World& world, PodFit& fit, VictimChoiceRule rule, Cascades* cascades);
   /// Under rules other than the cycle's, and with those of at least this priority staying.
@@ -55,7 +55,7 @@ class VictimSearch {
   const Refused& refused() const { return refused_; }
   /// Whether there is certainly no candidate, which costs a look at what this plan has placed
   /// there.
-  bool hopeless(NodeIndex node);
+  bool infeasible(NodeIndex node);
 
   /// Another unit on the candidate's node that could have left alone, the least important one, and
   /// what that would cost.
@@ -66,7 +66,7 @@ class VictimSearch {
   std::optional<Instead> instead_of(const Candidate& chosen);
 
   /// Whether some refusal proves nothing: a victim that was removed may be needed for affinity,
-  /// strict budgets kept somebody who could have left instead, gangs that leave whole took what the
+  /// strict budgets kept a pod that could have left instead, gangs that leave whole took what the
   /// ask needs, or the bound was reached.
   bool unproven() const { return unproven_; }
 

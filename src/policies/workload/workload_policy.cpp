@@ -21,7 +21,7 @@ Time pending_since(const Cluster& cluster, const Group& group) {
   Time oldest = no_time;
   bool any_bound = false;
   for (const PodIndex pod : group.members) {
-    if (pods.deletion[pod] != no_time) continue;
+    if (Departures::leaving(cluster, pod)) continue;
     if (pods.node[pod].exists()) {
       any_bound = true;
     } else if (pods.created[pod] != no_time && (oldest == no_time || pods.created[pod] < oldest)) {
@@ -43,7 +43,7 @@ class WorkloadPolicy : public Policy {
         world_(context.draft.world),
         cluster_(world_.cluster()) {}
 
-  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override;
 
@@ -61,7 +61,7 @@ class WorkloadPolicy : public Policy {
   std::set<GroupIndex> told_;  ///< Groups whose pods' priorities were looked at.
 };
 
-std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
+std::optional<Problem> WorkloadPolicy::collect_turns(std::vector<AskTurn>& turns) {
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : context_.asking.units) {
     const AskTurn turn{.policy = this,

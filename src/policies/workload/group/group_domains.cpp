@@ -96,7 +96,7 @@ std::vector<NodeIndex> Dividing::running_nodes() const {
   std::vector<NodeIndex> nodes;
   for (const PodIndex pod : group_.members) {
     const NodeIndex node = world_.after().node_of(pod);
-    if (node.exists() && cluster_.pods().deletion[pod] == no_time) nodes.push_back(node);
+    if (node.exists() && !Departures::leaving(cluster_, pod)) nodes.push_back(node);
   }
   return nodes;
 }

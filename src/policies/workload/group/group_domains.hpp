@@ -11,7 +11,7 @@
 //
 // All of them are listed: the narrowest level first, then the wider ones, then what is required;
 // each level by name. Preferred domains in which members run come before all others, those with
-// more of them first. Whoever takes the first of equals thereby obeys the preference. Equal sets of
+// more of them first. Taking the first of equals thereby obeys the preference. Equal sets of
 // nodes are listed once, as the narrower level.
 //
 // `workload.groupDomains: cluster` reads neither.

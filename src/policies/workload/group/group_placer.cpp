@@ -5,10 +5,10 @@
 
 namespace makeway {
 
-GroupPlacer::GroupPlacer(World& world, const GroupManner& manner, const GroupDomain& domain,
+GroupPlacer::GroupPlacer(World& world, const PlanningRules& planning, const GroupDomain& domain,
                          MemberFits& after, MemberFits* now, EmptiedNodes* emptied)
     : world_(world),
-      manner_(manner),
+      planning_(planning),
       domain_(domain),
       after_(after),
       now_(now),
@@ -19,19 +19,19 @@ GroupPlacer::GroupPlacer(World& world, const GroupManner& manner, const GroupDom
 std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
   rankings_.clear();
   rankings_.resize(after_.classes());
-  hopeless_.assign(after_.classes(), 0);
+  infeasible_.assign(after_.classes(), 0);
   first_without_.reset();
   std::vector<PodOnNode> places;
   std::vector<PodIndex> open(wish.members.begin(), wish.members.end());
   // Who looks at others may find a place once these have one.
   const bool again = after_.constrained() &&
-                     manner_.configuration.workload.put_back_scope == PutBackScope::every_node;
+                     planning_.configuration.workload.put_back_scope == PutBackScope::every_node;
   for (bool placed = true; placed;) {
     const std::size_t before = places.size();
     open = place_round(wish, open, places);
     placed = again && places.size() > before && !open.empty() && !bound_reached_;
   }
-  if (places.size() >= wish.modest_after) after_.respect_every_nomination(false);
+  if (places.size() >= wish.avoid_nominated_room_after) after_.respect_every_nomination(false);
   if (!open.empty()) first_without_ = open.front();
   return places;
 }
@@ -54,7 +54,7 @@ std::vector<PodIndex> GroupPlacer::place_round(const Wish& wish, std::span<const
 }
 
 bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<PodOnNode>& places) {
-  if (places.size() == wish.modest_after) {
+  if (places.size() == wish.avoid_nominated_room_after) {
     after_.respect_every_nomination(true);
     for (std::unique_ptr<RoomRanking>& ranking : rankings_) ranking.reset();
   }
@@ -102,17 +102,17 @@ std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
   }
   const std::size_t kind = after_.class_of(member);
   // Others that came meanwhile only make it harder, unless it wants somebody near.
-  if (hopeless_[kind] != 0 && !after.constraints().any()) return std::nullopt;
+  if (infeasible_[kind] != 0 && !after.constraints().any()) return std::nullopt;
   std::optional<NodeIndex> node = ranked(member, after, now);
-  if (!node) hopeless_[kind] = 1;
+  if (!node) infeasible_[kind] = 1;
   return node;
 }
 
 std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, PodFit* now) {
   const auto nodes = static_cast<std::int64_t>(domain_.nodes.size());
   if (nodes == 0) return std::nullopt;
-  const NodeScore node_score = manner_.configuration.workload.node_score;
-  const bool elsewhere_matters = after.constraints().any() || world_.anybody_promised();
+  const NodeScore node_score = planning_.configuration.workload.node_score;
+  const bool elsewhere_matters = after.constraints().any() || world_.has_promises();
   if (elsewhere_matters) {
     steps_.count(nodes);
     return choose_node(world_, after, now, domain_.nodes, node_score).now;
@@ -127,7 +127,7 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
   return ranking->choose(now).now;
 }
 
-void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& domain,
+void fill_free_room(World& world, const PlanningRules& planning, const GroupDomain& domain,
                     MemberFits& fits, std::span<const PodIndex> members,
                     std::vector<PodOnNode>& places) {
   if (places.size() == members.size()) return;
@@ -136,9 +136,9 @@ void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& 
   std::vector<PodIndex> others;
   std::ranges::copy_if(members, std::back_inserter(others),
                        [&](PodIndex member) { return !scratch.node_of(member).exists(); });
-  GroupPlacer placer(world, manner, domain, fits, nullptr, nullptr);
-  const std::vector<PodOnNode> more =
-      placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
+  GroupPlacer placer(world, planning, domain, fits, nullptr, nullptr);
+  const std::vector<PodOnNode> more = placer.place(
+      {.members = others, .needed = 0, .enough = others.size(), .avoid_nominated_room_after = 0});
   if (more.empty()) return;
   places.insert(places.end(), more.begin(), more.end());
   if (!fits.constrained()) return;
@@ -146,7 +146,7 @@ void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& 
   const Scratch::Checkpoint after = scratch.checkpoint();
   for (const PodOnNode& place : places) scratch.remove(place.pod);
   const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,
-                                    manner.configuration.workload.put_back_scope);
+                                    planning.configuration.workload.put_back_scope);
   scratch.rollback(fit ? after : before);
   if (!fit) places.resize(places.size() - more.size());
 }

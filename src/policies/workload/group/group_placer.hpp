@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "policies/workload/group/group_domains.hpp"
-#include "policies/workload/group/group_manner.hpp"
 #include "policies/workload/group/member_fits.hpp"
+#include "policies/workload/group/planning_rules.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 
 namespace makeway {
@@ -23,15 +23,15 @@ class GroupPlacer {
  public:
   /// With `now`, members go only where they fit in both worlds; with `emptied`, where they fit once
   /// others have left. Either may be null.
-  GroupPlacer(World& world, const GroupManner& manner, const GroupDomain& domain, MemberFits& after,
-              MemberFits* now, EmptiedNodes* emptied);
+  GroupPlacer(World& world, const PlanningRules& planning, const GroupDomain& domain,
+              MemberFits& after, MemberFits* now, EmptiedNodes* emptied);
 
   struct Wish {
     std::span<const PodIndex> members;  ///< In the order in which they are placed.
     std::size_t needed = 0;             ///< Fewer are no answer: it may give up.
     std::size_t enough = 0;             ///< No more than these.
-    /// Those after so many take no room that is nominated to anybody, however unimportant.
-    std::size_t modest_after = std::numeric_limits<std::size_t>::max();
+    /// Those after so many take no room that is nominated to any pod, however unimportant.
+    std::size_t avoid_nominated_room_after = std::numeric_limits<std::size_t>::max();
   };
 
   /// Those that found a place; they are in the worlds afterwards, or expected on nodes that are to
@@ -52,21 +52,21 @@ class GroupPlacer {
   std::optional<NodeIndex> ranked(PodIndex member, PodFit& after, PodFit* now);
 
   World& world_;
-  GroupManner manner_;
+  PlanningRules planning_;
   const GroupDomain& domain_;
   MemberFits& after_;
   MemberFits* now_;
   EmptiedNodes* emptied_;
   std::vector<std::unique_ptr<RoomRanking>> rankings_;  ///< By class.
-  std::vector<std::uint8_t> hopeless_;                  ///< By class: no node is left for it.
+  std::vector<std::uint8_t> infeasible_;                ///< By class: no node is left for it.
   StepMeter steps_;  ///< Pairs of member and node; see `engine.placementStepsMax`.
   bool bound_reached_ = false;
   std::optional<PodIndex> first_without_;
 };
 
-/// Members without a place take what is free, without room that is nominated to anybody; those in
+/// Members without a place take what is free, without room that is nominated to any pod; those in
 /// `places` have one and are in the world. Adds to both.
-void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& domain,
+void fill_free_room(World& world, const PlanningRules& planning, const GroupDomain& domain,
                     MemberFits& fits, std::span<const PodIndex> members,
                     std::vector<PodOnNode>& places);
 

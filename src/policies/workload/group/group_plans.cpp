@@ -42,7 +42,7 @@ GroupPlans::GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fi
     : explain_(draft.explain), world_(draft.world), task_(task), fits_(fits) {
   const World& world = draft.world;
   for (const PodIndex pod : world.gone()) {
-    if (world.cluster().pods().deletion[pod] != no_time) leaving_.push_back(pod);
+    if (world.departures().leaving(pod)) leaving_.push_back(pod);
   }
   if (cascades_count(world.configuration())) cascades_.emplace(world_, fits.scratch());
   one_priority_each_ = std::ranges::all_of(world.cluster().units(), [](const Unit& unit) {
@@ -51,12 +51,12 @@ GroupPlans::GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fi
 }
 
 GroupPlans::Place GroupPlans::place_of(const GroupDomain& domain) {
-  const GroupManner manner = manner_of(world_);
+  const PlanningRules planning = planning_rules_of(world_);
   Place place{.domain = &domain};
   place.emptied =
-      std::make_unique<EmptiedNodes>(emptied_nodes(world_, manner, task_, domain, fits_));
+      std::make_unique<EmptiedNodes>(emptied_nodes(world_, planning, task_, domain, fits_));
   place.search =
-      std::make_unique<GroupSearch>(world_, manner, task_, domain, fits_, *place.emptied);
+      std::make_unique<GroupSearch>(world_, planning, task_, domain, fits_, *place.emptied);
   return place;
 }
 
@@ -74,7 +74,7 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   // Only then can victims elsewhere matter.
   if (task_.given.empty() && fits_.constrained()) start_from_whole_cluster(domains);
   for (Place& place : places_) {
-    if (!hopeless(place)) search(place);
+    if (!infeasible(place)) search(place);
   }
   if (!best_ || !explain_) return;
   if (!runner_up_) find_runner_up();
@@ -119,7 +119,7 @@ void GroupPlans::note_bound(std::string_view name) {
 
 /// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
 /// the best plan of another domain, too.
-bool GroupPlans::hopeless(const Place& place) const {
+bool GroupPlans::infeasible(const Place& place) const {
   if (places_.size() == 1) return false;
   const std::optional<GroupCandidate>& to_beat = explain_ ? runner_up_ : best_;
   if (!to_beat || to_beat->victims.units.empty()) return false;
@@ -186,18 +186,18 @@ void GroupPlans::plan_simply(Place& place) {
   }
   run(false, false);
   if (!several) return;
-  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
-    const std::optional<GroupCandidate> found = plan_of(manner, place);
+  for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+    const std::optional<GroupCandidate> found = plan_of(planning, place);
     if (found) consider(search.adopt(found->places, found->victims.pods));
   }
   if (small_members_may_do()) run(false, true);
 }
 
 /// What a simpler scheduler would do, less whom we know to be leaving.
-std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place,
+std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning, Place& place,
                                                   bool only_better) {
   Scratch& scratch = fits_.scratch();
-  const WorkloadSettings& settings = manner.configuration.workload;
+  const WorkloadSettings& settings = planning.configuration.workload;
   GroupSearch::Variant variant{.priority_search = settings.priority_search};
   const ScoreFloor floor(world_.configuration().workload);
   if (best_ && only_better && floor.highest_allowed(best_->score) < ScoreFloor::no_limit) {
@@ -206,17 +206,14 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Pla
   std::optional<GroupCandidate> found;
   // Who violates a budget depends on the order of importance; and who may leave on the rules,
   // unless everybody may.
-  const bool same_leavers =
-      settings.leaving_room != LeavingRoom::victims ||
-      (one_priority_each_ && place.emptied->everybody_leaves() && leaving_.empty());
+  const bool same_leavers = settings.leaving_room != LeavingRoom::victims ||
+                            (one_priority_each_ && place.emptied->all_leave() && leaving_.empty());
   if (!same_leavers || world_.budgets().any()) {
-    const Scratch::Checkpoint before = scratch.checkpoint();
-    if (settings.leaving_room == LeavingRoom::victims) scratch.put_back(leaving_);
-    EmptiedNodes emptied = emptied_nodes(world_, manner, task_, *place.domain, fits_);
-    found = GroupSearch(world_, manner, task_, *place.domain, fits_, emptied).run(variant);
-    scratch.rollback(before);
+    const World::LeavingRoomRule rule(world_, leaving_, settings.leaving_room);
+    EmptiedNodes emptied = emptied_nodes(world_, planning, task_, *place.domain, fits_);
+    found = GroupSearch(world_, planning, task_, *place.domain, fits_, emptied).run(variant);
   } else {
-    found = GroupSearch(world_, manner, task_, *place.domain, fits_, *place.emptied).run(variant);
+    found = GroupSearch(world_, planning, task_, *place.domain, fits_, *place.emptied).run(variant);
   }
   if (!found) return std::nullopt;
   std::erase_if(found->victims.pods, [&](PodIndex pod) { return !scratch.node_of(pod).exists(); });
@@ -229,8 +226,8 @@ void GroupPlans::find_runner_up() {
   if (!world_.configuration().workload.start_from_simple_plans || !task_.given.empty()) return;
   for (Place& place : places_) {
     if (places_.size() > 1 && place.domain == best_->domain) continue;
-    for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
-      std::optional<GroupCandidate> found = plan_of(manner, place, false);
+    for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+      std::optional<GroupCandidate> found = plan_of(planning, place, false);
       if (found) found = place.search->adopt(found->places, found->victims.pods);
       const bool other = found && found->places.size() >= task_.needed &&
                          !same_plan(*found, *best_) && !better(*found, *best_);
@@ -248,8 +245,8 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   if (known || !world_.configuration().workload.start_from_simple_plans) return;
   const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .level = {}};
   Place place = place_of(cluster);
-  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
-    std::optional<GroupCandidate> found = plan_of(manner, place);
+  for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+    std::optional<GroupCandidate> found = plan_of(planning, place);
     if (found) found = place.search->adopt(found->places, found->victims.pods);
     if (!found) continue;
     const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
@@ -261,17 +258,18 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   }
 }
 
-GroupManner GroupPlans::as_kube_scheduler() {
+PlanningRules GroupPlans::as_kube_scheduler() {
   if (!kube_) {
-    kube_ =
-        std::make_unique<SimpleManner>(world_, makeway::as_kube_scheduler(world_.configuration()));
+    kube_ = std::make_unique<SimplePlanningRules>(
+        world_, makeway::as_kube_scheduler(world_.configuration()));
   }
-  return kube_->manner();
+  return kube_->planning();
 }
 
-GroupManner GroupPlans::as_kep() {
-  if (!kep_) kep_ = std::make_unique<SimpleManner>(world_, makeway::as_kep(world_.configuration()));
-  return kep_->manner();
+PlanningRules GroupPlans::as_kep() {
+  if (!kep_)
+    kep_ = std::make_unique<SimplePlanningRules>(world_, makeway::as_kep(world_.configuration()));
+  return kep_->planning();
 }
 
 // ---- Plans for victims --------------------------------------------------------------------------

@@ -2,14 +2,14 @@
 //
 // In each domain, in this order:
 //  1. as configured (group_search.hpp); with `workload.startFromSimplePlans` also without touching
-//     anybody whose loss would violate a budget, with the smallest members first where not all are
-//     needed, and as kube-scheduler and KEP-5710 would plan (group_manner.hpp). So the answer is
+//     any pod whose loss would violate a budget, with the smallest members first where not all are
+//     needed, and as kube-scheduler and KEP-5710 would plan (planning_rules.hpp). So the answer is
 //     never worse than a plan of theirs that keeps the laws.
-//  2. with `workload.placementGuide` victims, in places chosen for who would have to leave, with
-//     nobody gone above the highest priority that the best plan so far needs: by counts
+//  2. with `workload.placementGuide` victims, in places chosen by what would have to leave, with
+//     no pod gone above the highest priority that the best plan so far needs: by counts
 //     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
 //     or the ask is small; then with each victim of the best plan kept in turn, and with detours
-//     (`workload.placementsMax` bounds how many), and with those gone who close a zone to members.
+//     (`workload.placementsMax` bounds how many), and with those gone that close a zone to members.
 //  3. the best plan so far, with the best victims on each of its nodes; then as long as one member
 //     elsewhere makes it better (plan_moves.hpp).
 //
@@ -59,14 +59,14 @@ class GroupPlans {
   Place place_of(const GroupDomain& domain);
   void search(Place& place);
   void start_from_whole_cluster(std::span<const GroupDomain> domains);
-  bool hopeless(const Place& place) const;
+  bool infeasible(const Place& place) const;
   void list_spared();
   void note_bound(std::string_view name);
   bool consider(std::optional<GroupCandidate> found);
   bool follow(GroupCandidate& found);
   bool small_members_may_do() const;
   void plan_simply(Place& place);
-  std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place,
+  std::optional<GroupCandidate> plan_of(const PlanningRules& planning, Place& place,
                                         bool only_better = true);
   void find_runner_up();
   void plan_for_victims(Place& place);
@@ -75,15 +75,15 @@ class GroupPlans {
   void move_members(GroupSearch& search, std::size_t nodes);
   void take_detours(GroupSearch& search);
   GroupSearch::Guide guide() const;
-  GroupManner as_kube_scheduler();
-  GroupManner as_kep();
+  PlanningRules as_kube_scheduler();
+  PlanningRules as_kep();
 
   bool explain_;
   World& world_;
   const GroupTask& task_;
   MemberFits& fits_;
-  std::unique_ptr<SimpleManner> kube_;
-  std::unique_ptr<SimpleManner> kep_;
+  std::unique_ptr<SimplePlanningRules> kube_;
+  std::unique_ptr<SimplePlanningRules> kep_;
   std::vector<PodIndex> leaving_;     ///< Pods whose room is credited.
   bool one_priority_each_ = true;     ///< No unit's preemption priority differs.
   std::optional<Cascades> cascades_;  ///< None: they do not count.

@@ -49,7 +49,7 @@ class GroupDecision {
   bool find_leavers(std::span<const PodOnNode> places);
   std::vector<PodOnNode> places_in(MemberFits* now);
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
-  std::vector<PodOnNode> places_of(const GroupManner& manner, std::span<const PodIndex> members,
+  std::vector<PodOnNode> places_of(const PlanningRules& planning, std::span<const PodIndex> members,
                                    const GroupDomain& domain, MemberFits* now);
   bool held_by_nominations();
   bool fits_instead_of_others();
@@ -76,18 +76,19 @@ class GroupDecision {
   World& world_;
   GroupTask task_;
   std::vector<GroupDomain> domains_;
-  std::int64_t bound_ = 0;  ///< Members that run and stay.
-  std::size_t most_ = 0;    ///< Members that it places; the others ask for themselves.
+  std::int64_t bound_ = 0;       ///< Members that run and stay.
+  std::size_t max_members_ = 0;  ///< Members that it places; the others ask for themselves.
   PlanAsk ask_;
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
   std::optional<GroupCandidate> runner_up_;
-  bool minimum_runs_ = false;     ///< And victims are taken for the minimum only.
-  bool given_apart_ = false;      ///< No domain contains the places that are given.
-  bool modest_ = false;           ///< No member takes room that is nominated to anybody.
-  bool stays_ = false;            ///< It has places, and others could lose theirs if it moved.
-  bool waits_for_queue_ = false;  ///< Nodes have room now.
-  bool for_late_ = false;         ///< Only a place that waits for late pods is an answer.
+  bool minimum_runs_ = false;          ///< And victims are taken for the minimum only.
+  bool given_apart_ = false;           ///< No domain contains the places that are given.
+  bool avoid_nominated_room_ = false;  ///< No member takes room that is nominated to anybody.
+  bool stays_ = false;                 ///< It has places, and others could lose theirs if it moved.
+  bool waits_for_queue_ = false;       ///< Nodes have room now.
+  bool needs_what_leaves_ = false;     ///< Its queue waits for pods that its place depends on.
+  bool for_late_ = false;              ///< Only a place that waits for late pods is an answer.
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
@@ -113,7 +114,7 @@ GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOn
 void GroupDecision::read_members(std::span<const PodOnNode> given) {
   const PodColumns& pods = world_.cluster().pods();
   for (const PodIndex pod : group().members) {
-    if (pods.deletion[pod] != no_time) continue;
+    if (world_.departures().leaving(pod)) continue;
     if (pods.node[pod].exists()) {
       if (world_.after().node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
     } else if (world_.survey().regimes().of(pod) == Regime::pods) {
@@ -138,7 +139,7 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   const EvictFor evict_for = world_.configuration().workload.evict_for;
   task_.wanted = evict_for == EvictFor::all ? task_.members.size() : task_.needed;
   const bool others_ask = evict_for == EvictFor::each && given.empty();
-  most_ = others_ask ? std::min(task_.needed, task_.members.size()) : task_.members.size();
+  max_members_ = others_ask ? std::min(task_.needed, task_.members.size()) : task_.members.size();
   minimum_runs_ = evict_for != EvictFor::all && unit().gang && missing <= 0;
   // In the order in which members are placed; who is not given a place gets none.
   for (const PodIndex member : task_.members) {
@@ -151,22 +152,23 @@ void GroupDecision::run() {
   {
     // Members hold no room against each other, but those who ask for themselves do.
     World::NominationsIgnored ignored(world_);
-    for (const PodIndex member : std::span(task_.members).first(most_)) ignored.ignore(member);
+    for (const PodIndex member : std::span(task_.members).first(max_members_))
+      ignored.ignore(member);
     after_.emplace(world_, world_.after(), task_.members);
-    const bool somebody_late = !world_.late().empty();
-    if (somebody_late) credit_own_late();
+    const bool any_late = !world_.late().empty();
+    if (any_late) credit_own_late();
     const bool done = cannot_ask() || fits_now() || fits_later() || fits_instead_of_others() ||
                       held_by_nominations();
     if (!done) {
       const PlanAsk undecided = ask_;
       preempt();
-      if (somebody_late) wait_for_late(undecided);
+      if (any_late) wait_for_late(undecided);
     }
-    if (somebody_late) world_.return_late();
+    if (any_late) world_.return_late();
     explain_held_back(draft_, task_, domains_, *after_, ask_);
   }
   // Those who are left over ask for themselves, and until then hold what is nominated to them.
-  const bool others_ask = most_ < task_.members.size() && !ask_.placements.empty();
+  const bool others_ask = max_members_ < task_.members.size() && !ask_.placements.empty();
   if (others_ask) end_lost_nominations();
   for (const PodIndex member : task_.members) {
     if (!others_ask || world_.after().node_of(member).exists()) world_.decided(member);
@@ -217,7 +219,7 @@ void GroupDecision::wait_for_late(const PlanAsk& undecided) {
 bool GroupDecision::fits_instead_of_others() {
   bool any = false;
   World::NominationsIgnored ignored(world_);
-  for (const PodIndex member : std::span(task_.members).subspan(most_)) {
+  for (const PodIndex member : std::span(task_.members).subspan(max_members_)) {
     if (!world_.cluster().pods().nominated[member].exists()) continue;
     ignored.ignore(member);
     any = true;
@@ -244,7 +246,7 @@ void GroupDecision::end_lost_nominations() {
       const NodeIndex node = pods.nominated[member];
       if (!node.exists() || after.node_of(member).exists()) continue;
       if (world_.survey().position_of(node) == Survey::no_position) continue;  // Void anyway.
-      PodFit fit(world_.survey(), after, member, world_.decided_pods());
+      PodFit fit(world_.survey(), after, member, world_.holds());
       if (!fit.check(node)) continue;
       const Scratch::Checkpoint before = after.checkpoint();
       after.remove(placed);
@@ -281,10 +283,10 @@ bool GroupDecision::cannot_ask() {
 bool GroupDecision::fits_now() {
   // Who has places does not take others from somebody less important.
   const std::vector<PodOnNode> nominated = nominations();
-  modest_ = nominated.size() >= task_.needed && fit_as_nominated(nominated);
+  avoid_nominated_room_ = nominated.size() >= task_.needed && fit_as_nominated(nominated);
   // Where all are to go and can: the room may be nominated to somebody less important, too.
   std::vector<PodOnNode> places;
-  if (modest_ && nominated.size() == most_) places = valid_nominations();
+  if (avoid_nominated_room_ && nominated.size() == max_members_) places = valid_nominations();
   const bool there =
       !places.empty() &&
       (!world_.differs() || now().fit_in_turn(places, MemberFits::Nominations::ignore));
@@ -314,7 +316,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
       places.push_back({.pod = member, .node = node});
     }
   }
-  if (places.size() > most_) places.resize(most_);
+  if (places.size() > max_members_) places.resize(max_members_);
   return places;
 }
 
@@ -322,11 +324,11 @@ bool GroupDecision::fits_later() {
   std::vector<PodOnNode> places;
   if (world_.differs() && !stays_) places = places_in(nullptr);
   if (places.size() < task_.needed) places = valid_nominations();
-  if (places.size() < task_.needed && modest_) {
-    modest_ = false;
+  if (places.size() < task_.needed && avoid_nominated_room_) {
+    avoid_nominated_room_ = false;
     places = places_in(nullptr);
   }
-  modest_ = false;
+  avoid_nominated_room_ = false;
   if (places.size() < task_.needed) places = room_without_queue_;
   if (places.size() < task_.needed) return false;
   std::vector<PodOnNode> within = places;
@@ -336,6 +338,7 @@ bool GroupDecision::fits_later() {
   }
   places = std::move(within);
   const bool at_once = starts_at_once(places);
+  if (needs_what_leaves_) return true;
   if (for_late_ && (at_once || !awaits_late())) return false;
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
@@ -367,8 +370,15 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   if (!find_leavers(places) || !world_.may_bind(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
   if (world_.limits() == nullptr || world_.limits()->has_room_now(coming)) return true;
+  const std::vector<PodIndex> awaited = world_.limits()->awaited(coming);
+  needs_what_leaves_ = !fits_without(
+      world_, awaited, [&] { return after_->fit_in_turn(places, MemberFits::Nominations::count); });
+  if (needs_what_leaves_) {
+    needs_what_leaves(ask_);
+    return false;
+  }
   waits_for_queue_ = true;
-  wait_for(world_, world_.limits()->awaited(coming), ask_);
+  wait_for(world_, awaited, ask_);
   return false;
 }
 
@@ -406,7 +416,7 @@ bool GroupDecision::fit_as_nominated(std::span<const PodOnNode> places) {
   if (!after_->fit_in_turn(places, MemberFits::Nominations::ignore)) return false;
   Scratch& after = world_.after();
   const Scratch::Checkpoint before = after.checkpoint();
-  suppose_nominated_came(world_, after_->of(places.front().pod));
+  place_nominated_pods(world_, after_->of(places.front().pod));
   // Some of them may be members, and come anyway.
   for (const PodOnNode& place : places) {
     if (after.node_of(place.pod).exists()) after.remove(place.pod);
@@ -463,26 +473,26 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
   const Scratch::Checkpoint before_now = world_.now().checkpoint();
   std::vector<PodOnNode> places;
   if (task_.given.empty()) {
-    const auto try_again = [&](const GroupManner& manner, std::span<const PodIndex> members) {
+    const auto try_again = [&](const PlanningRules& planning, std::span<const PodIndex> members) {
       world_.after().rollback(before_after);
       world_.now().rollback(before_now);
-      places = places_of(manner, members, domain, now);
+      places = places_of(planning, members, domain, now);
     };
-    const GroupManner manner = manner_of(world_);
-    try_again(manner, task_.members);
+    const PlanningRules planning = planning_rules_of(world_);
+    try_again(planning, task_.members);
     // Where not all are needed, small ones may do.
     if (places.size() < task_.needed && task_.needed < task_.members.size() &&
         after_->classes() > 1) {
       const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
-      try_again(manner, smallest_first);
+      try_again(planning, smallest_first);
     }
     // Where members look at others, another order and other nodes may do.
     if (places.size() < task_.needed && after_->constrained() &&
-        manner.configuration.workload.start_from_simple_plans) {
-      SimpleManner simple(world_, as_kube_scheduler(world_.configuration()));
+        planning.configuration.workload.start_from_simple_plans) {
+      SimplePlanningRules simple(world_, as_kube_scheduler(world_.configuration()));
       std::vector<PodIndex> by_creation = task_.members;
       order_members(world_, MemberOrder::creation, by_creation);
-      try_again(simple.manner(), by_creation);
+      try_again(simple.planning(), by_creation);
     }
   } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
@@ -495,14 +505,15 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 }
 
 /// They are in the worlds afterwards.
-std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
+std::vector<PodOnNode> GroupDecision::places_of(const PlanningRules& planning,
                                                 std::span<const PodIndex> members,
                                                 const GroupDomain& domain, MemberFits* now) {
-  GroupPlacer placer(world_, manner, domain, *after_, now, nullptr);
-  std::vector<PodOnNode> places = placer.place({.members = members,
-                                                .needed = task_.needed,
-                                                .enough = most_,
-                                                .modest_after = modest_ ? 0 : task_.wanted});
+  GroupPlacer placer(world_, planning, domain, *after_, now, nullptr);
+  std::vector<PodOnNode> places =
+      placer.place({.members = members,
+                    .needed = task_.needed,
+                    .enough = max_members_,
+                    .avoid_nominated_room_after = avoid_nominated_room_ ? 0 : task_.wanted});
   if (placer.bound_reached()) note_bound(placer.bound());
   return places;
 }
@@ -532,7 +543,7 @@ void GroupDecision::preempt() {
   }
   if (unit().never_preempts) {
     const bool proven =
-        after_->countable() && !world_.anybody_promised() && ask_.bounds_reached.empty();
+        after_->countable() && !world_.has_promises() && ask_.bounds_reached.empty();
     ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
     ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
                               proven ? "does not fit" : "no placement found");
@@ -571,7 +582,7 @@ void GroupDecision::preempt() {
   const QueueVerdict verdict = suits_queue(*chosen);
   if (verdict != QueueVerdict::has_room) return queue_is_full(chosen->places, verdict);
   if (!chosen->victims.pods.empty() && waits_out_delay(world_, created(), ask_)) return;
-  if (task_.given.empty() && most_ == task_.members.size()) fill_room_left_by(*chosen);
+  if (task_.given.empty() && max_members_ == task_.members.size()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
@@ -636,7 +647,8 @@ void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
   scratch.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) scratch.place(place.pod, place.node);
   const std::size_t certain = chosen.places.size();
-  fill_free_room(world_, manner_of(world_), *chosen.domain, *after_, task_.members, chosen.places);
+  fill_free_room(world_, planning_rules_of(world_), *chosen.domain, *after_, task_.members,
+                 chosen.places);
   scratch.rollback(before);
   if (world_.limits() == nullptr) return;
   scratch.remove(chosen.victims.pods);

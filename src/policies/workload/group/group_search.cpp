@@ -19,28 +19,28 @@ ChargeOrder charge_order(const Configuration& configuration) {
 
 }  // namespace
 
-EmptiedNodes emptied_nodes(World& world, const GroupManner& manner, const GroupTask& task,
+EmptiedNodes emptied_nodes(World& world, const PlanningRules& planning, const GroupTask& task,
                            const GroupDomain& domain, MemberFits& fits) {
   return {world.survey(),
           fits.scratch(),
-          manner.rules,
+          planning.rules,
           world.budgets(),
           {.nodes = domain.nodes,
            .ask_priority = world.cluster().units()[task.unit].scheduling_priority,
-           .charge_order = charge_order(manner.configuration)}};
+           .charge_order = charge_order(planning.configuration)}};
 }
 
-GroupSearch::GroupSearch(World& world, const GroupManner& manner, const GroupTask& task,
+GroupSearch::GroupSearch(World& world, const PlanningRules& planning, const GroupTask& task,
                          const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied)
     : world_(world),
-      manner_(manner),
+      planning_(planning),
       task_(task),
       domain_(domain),
       fits_(fits),
       priority_(world.cluster().units()[task.unit].scheduling_priority),
       emptied_(emptied),
-      placer_(world, manner, domain, fits, nullptr, &emptied),
-      lazy_(!fits.constrained() && fits.portless() && !world.anybody_promised()),
+      placer_(world, planning, domain, fits, nullptr, &emptied),
+      lazy_(!fits.constrained() && fits.portless() && !world.has_promises()),
       steps_(world.steps(), world.configuration().engine.victim_steps_max,
              "engine.victimStepsMax") {}
 
@@ -72,19 +72,20 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
       return std::nullopt;
     }
     arrive();
-    if (emptied_.anybody_violates()) {
-      put_back_where_possible(true, manner_.configuration.workload.put_back);
+    if (emptied_.any_violates()) {
+      put_back_where_possible(true, planning_.configuration.workload.put_back);
     }
     if (task_.given.empty()) lower_priority(variant.priority_search);
   }
-  put_back_where_possible(false, manner_.configuration.workload.put_back);
-  return finish(manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
+  put_back_where_possible(false, planning_.configuration.workload.put_back);
+  return finish(planning_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
 }
 
 void GroupSearch::order(bool smallest_first) {
   members_ = task_.members;
-  if (manner_.configuration.workload.member_order != world_.configuration().workload.member_order) {
-    order_members(world_, manner_.configuration.workload.member_order, members_);
+  if (planning_.configuration.workload.member_order !=
+      world_.configuration().workload.member_order) {
+    order_members(world_, planning_.configuration.workload.member_order, members_);
   }
   if (smallest_first) std::ranges::reverse(members_);
 }
@@ -95,22 +96,22 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
   order(guide.smallest_first);
   emptied_.keep(guide.kept);
   emptied_.start(guide.highest);
-  const bool hopeless =
+  const bool infeasible =
       fits_.countable() &&
       emptied_.count_room(fits_.of(members_.front()), guide.highest, task_.needed) < task_.needed;
-  if (hopeless) return std::nullopt;
+  if (infeasible) return std::nullopt;
   const std::optional<GuidedPlaces> found =
       VictimGuide(world_, domain_, fits_, emptied_, guide.spare_violating)
           .place(members_, task_.needed, task_.wanted);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
-GroupManner GroupSearch::counting() {
+PlanningRules GroupSearch::counting() {
   if (!counting_) {
-    counting_ =
-        std::make_unique<SimpleManner>(world_, without_whole_plan_keys(manner_.configuration));
+    counting_ = std::make_unique<SimplePlanningRules>(
+        world_, without_whole_plan_keys(planning_.configuration));
   }
-  return counting_->manner();
+  return counting_->planning();
 }
 
 std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
@@ -126,7 +127,7 @@ std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
 /// Without a plan so far, the highest priority is part of the question.
 VictimSearch::Scope GroupSearch::scope_of(const Guide& guide, bool any_priority) {
   const bool limited = !any_priority && guide.highest < priority_;
-  return {.rules = limited ? counting().rules : manner_.rules,
+  return {.rules = limited ? counting().rules : planning_.rules,
           .priority = limited ? guide.highest + 1 : priority_,
           .choice = VictimChoiceRule::best};
 }
@@ -242,8 +243,9 @@ std::vector<MemberByMember::Choice> GroupSearch::places_beside(const GroupCandid
 
 std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,
                                                  std::span<const PodIndex> victims) {
-  return reduced(places, victims,
-                 manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
+  return reduced(
+      places, victims,
+      planning_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
 }
 
 /// With `fill`, members without a place take what is free then.
@@ -254,7 +256,7 @@ std::optional<GroupCandidate> GroupSearch::reduced(std::span<const PodOnNode> pl
   std::vector<PodIndex> pods(victims.begin(), victims.end());
   std::ranges::sort(pods);
   const auto chosen = [&](PodIndex pod) { return std::ranges::binary_search(pods, pod); };
-  emptied_.keep_nobody();
+  emptied_.keep_none();
   emptied_.start(priority_);
   for (const PodIndex pod : pods) {
     if (scratch.node_of(pod).exists() && emptied_.leaves(pod)) emptied_.remove_unit_of(pod);
@@ -275,7 +277,7 @@ std::optional<GroupCandidate> GroupSearch::reduced(std::span<const PodOnNode> pl
 
 /// Whether those who left are more than strict budgets allow.
 bool GroupSearch::breaks_strict_budget() const {
-  if (manner_.configuration.budgets.mode != BudgetMode::strict) return false;
+  if (planning_.configuration.budgets.mode != BudgetMode::strict) return false;
   VictimList left = list_;
   return mark_violations(world_.budgets(), left, ChargeOrder::most_important_first) > 0;
 }
@@ -283,7 +285,7 @@ bool GroupSearch::breaks_strict_budget() const {
 /// The world is left as it was found before the search.
 std::optional<GroupCandidate> GroupSearch::finish(bool fill) {
   std::optional<GroupCandidate> found;
-  if (fill) fill_free_room(world_, manner_, domain_, fits_, task_.members, places_);
+  if (fill) fill_free_room(world_, planning_, domain_, fits_, task_.members, places_);
   // What a bound left evicted may be more than is needed.
   if (!out_of_steps_ && fits_.respect_nominations(places_)) found = candidate();
   go_back();
@@ -347,7 +349,7 @@ void GroupSearch::sort_places() {
 void GroupSearch::list_gone() {
   list_ = emptied_.gone();
   std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
-    return manner_.rules.more_important(a, b);
+    return planning_.rules.more_important(a, b);
   });
   evicted_.assign(list_.units.size(), 1);
 }
@@ -364,8 +366,7 @@ void GroupSearch::nothing_found() {
       !task_.given.empty()) {
     return;
   }
-  proven_ =
-      fits_.countable() && !world_.anybody_promised();  // A promise may be what is in the way.
+  proven_ = fits_.countable() && !world_.has_promises();  // A promise may be what is in the way.
 }
 
 void GroupSearch::add_refusals(RefusalTally& tally) {
@@ -389,11 +390,11 @@ bool GroupSearch::place_by_counts(const Variant& variant) {
   const bool searches = variant.priority_search == PrioritySearch::adaptive ||
                         variant.priority_search == PrioritySearch::bisect;
   if (!lazy_ || !searches || !fits_.countable() || !task_.given.empty()) return false;
-  if (emptied_.anybody_violates() && !variant.spare_violating) return false;
+  if (emptied_.any_violates() && !variant.spare_violating) return false;
   PodFit& fit = fits_.of(members_.front());
-  const bool anybody_expected =
+  const bool any_expected =
       std::ranges::any_of(domain_.nodes, [&](NodeIndex node) { return !fit.only_resources(node); });
-  if (anybody_expected) return false;
+  if (any_expected) return false;
   emptied_.start(priority_);
   const std::size_t wanted = emptied_.count_room(fit, priority_, task_.wanted);
   if (wanted < task_.needed) return false;
@@ -404,7 +405,7 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   if (priority_search == PrioritySearch::none) return;
   const std::size_t wanted = places_.size();
   if (emptied_.distinct_priorities().size() < 2) return;
-  keep_who_came_back();
+  keep_returned();
   const std::vector<std::int32_t> priorities = emptied_.distinct_priorities();
   const bool halve = priority_search == PrioritySearch::bisect ||
                      (priority_search == PrioritySearch::adaptive && fits_.countable());
@@ -431,13 +432,13 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   go_back();
   emptied_.keep(kept_);
   place_with_gone_up_to(priority_, task_.wanted);
-  put_back_where_possible(true, manner_.configuration.workload.put_back);
+  put_back_where_possible(true, planning_.configuration.workload.put_back);
 }
 
 /// Step 5 is over: those who came back are no potential victims any more. Everybody is back where
 /// they were before the search.
-void GroupSearch::keep_who_came_back() {
-  if (!emptied_.anybody_violates()) return go_back();
+void GroupSearch::keep_returned() {
+  if (!emptied_.any_violates()) return go_back();
   std::vector<PodIndex> stays;
   for (const VictimUnit& unit : emptied_.violating().units) {
     const auto at = std::ranges::find(list_.units, unit.first, &VictimUnit::first);
@@ -490,11 +491,11 @@ bool GroupSearch::fit_one_after_the_other() {
   for (const PodOnNode& place : places_) scratch.remove(place.pod);
   const auto fit = [this] {
     return fits_.fit_in_turn(places_, MemberFits::Nominations::count,
-                             manner_.configuration.workload.put_back_scope);
+                             planning_.configuration.workload.put_back_scope);
   };
   bool stand = fit();
-  if (stand && !world_.unsure().empty()) {  // Nobody leans on those.
-    scratch.remove(world_.unsure());
+  if (stand && !world_.uncertain_arrivals().empty()) {  // Nobody leans on those.
+    scratch.remove(world_.uncertain_arrivals());
     stand = fit();
   }
   scratch.rollback(before);
@@ -528,7 +529,7 @@ std::optional<GroupCandidate> GroupSearch::candidate() {
   const bool works = add_fallen_and_spare(
       {.cluster = world_.cluster(),
        .scratch = fits_.scratch(),
-       .rules = manner_.rules,
+       .rules = planning_.rules,
        .budgets = world_.budgets()},
       [this] {
         steps_.count(1);
@@ -536,13 +537,13 @@ std::optional<GroupCandidate> GroupSearch::candidate() {
       },
       found.victims);
   if (!works) return std::nullopt;
-  if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
+  if (planning_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(world_.budgets(), found.victims, ChargeOrder::most_important_first);
   }
   for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
-  const bool for_all = manner_.configuration.workload.evict_for == EvictFor::all;
+  const bool for_all = planning_.configuration.workload.evict_for == EvictFor::all;
   const auto missing = static_cast<std::int64_t>(task_.members.size() - places_.size());
-  found.score = score_of(world_.survey(), manner_.rules,
+  found.score = score_of(world_.survey(), planning_.rules,
                          {.scratch = fits_.scratch(),
                           .list = found.victims,
                           .victims = found.victims.units,

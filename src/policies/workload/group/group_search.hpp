@@ -1,4 +1,4 @@
-// Who must leave so that a group fits (SPEC section 2, the eight steps for one domain).
+// What must leave so that a group fits (SPEC section 2, the eight steps for one domain).
 //
 //  1. The domain is given (group_domains.hpp).
 //  2. The units with a pod in it that may leave are its potential victims. What they have outside
@@ -8,14 +8,14 @@
 //  5. With the members in their places, those whose loss would violate a budget come back where the
 //     members still fit beside them.
 //  6. `workload.prioritySearch`: the lowest priority N is looked for such that the members find
-//     places with nobody above N gone; by halving where more room never means fewer places, else
+//     places with no pod above N gone; by halving where more room never means fewer places, else
 //     upward. Those above N are no victims.
 //  7. With the members in their places, victims come back, most important first, once or until
-//     nothing changes (`workload.putBack`). Whoever comes back must leave every member its place.
+//     nothing changes (`workload.putBack`). What comes back must leave every member its place.
 //  8. What is left is scored.
 //
-// Nodes are emptied only where members are placed (engine/emptied_nodes.hpp): who is elsewhere
-// comes back at once. Where pods elsewhere can matter to a member, or somebody is promised a place,
+// Nodes are emptied only where members are placed (engine/emptied_nodes.hpp): a pod elsewhere
+// comes back at once. Where pods elsewhere can matter to a member, or a pod is promised a place,
 // all nodes are emptied.
 #pragma once
 
@@ -42,8 +42,8 @@ struct GroupCandidate {
   VictimList victims;              ///< Most important first.
   std::vector<VictimUnit> spared;  ///< Others on these nodes, where that is to be explained.
   std::int64_t budget_violations = 0;
-  ScoreTerms score;                   ///< Without secondary victims until somebody follows them.
-  std::vector<PlanCascade> cascades;  ///< Whom they are made of.
+  ScoreTerms score;                   ///< Without secondary victims until they are followed.
+  std::vector<PlanCascade> cascades;  ///< What they are made of.
 };
 
 /// Of a candidate that has victims.
@@ -59,14 +59,14 @@ struct GroupTask {
   std::vector<PodOnNode> given;   ///< Places that are taken as they are, if any.
 };
 
-/// Who may leave a domain's nodes for the ask of `fits`, under the rules of the manner.
-EmptiedNodes emptied_nodes(World& world, const GroupManner& manner, const GroupTask& task,
+/// What may leave a domain's nodes for the ask of `fits`, under these planning rules.
+EmptiedNodes emptied_nodes(World& world, const PlanningRules& planning, const GroupTask& task,
                            const GroupDomain& domain, MemberFits& fits);
 
 class GroupSearch {
  public:
-  /// `fits` is over the world `after`, which is left as it was found; `emptied` says who may leave.
-  GroupSearch(World& world, const GroupManner& manner, const GroupTask& task,
+  /// `fits` is over the world `after`, which is left as it was; `emptied` says what may leave.
+  GroupSearch(World& world, const PlanningRules& planning, const GroupTask& task,
               const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
 
   /// No plan for so many members has victims of a lower highest priority, as far as sums tell.
@@ -83,11 +83,11 @@ class GroupSearch {
   };
   std::optional<GroupCandidate> run(const Variant& variant);
 
-  /// Places chosen for who would have to leave (victim_guide.hpp), with nobody gone above a
+  /// Places chosen by what would have to leave (victim_guide.hpp), with none gone above a
   /// priority.
   struct Guide {
     std::int32_t highest = 0;
-    bool spare_violating = false;  ///< Nobody leaves against a budget.
+    bool spare_violating = false;  ///< None leaves against a budget.
     bool smallest_first = false;
     std::span<const PodIndex> kept;  ///< Their units stay.
   };
@@ -97,19 +97,19 @@ class GroupSearch {
   /// The same, one member after the other (member_by_member.hpp).
   std::optional<GroupCandidate> run_by_member(const Guide& guide,
                                               const MemberByMember::Detour& detour);
-  /// The same once those are gone who close a part of the topology to the first member; for each
+  /// The same once those are gone that close a part of the topology to the first member; for each
   /// such part, and for all of them together.
   std::vector<GroupCandidate> run_opened(const Guide& guide);
   /// With the same places, the best victims on one node after the other; nothing when they are the
   /// best already.
   std::optional<GroupCandidate> polish(const GroupCandidate& found);
 
-  /// A plan that somebody else has made, by the rules of this search: nothing when one of the
-  /// victims may not leave, or a member does not fit. Whoever can come back does.
+  /// A plan that was made elsewhere, by the rules of this search: nothing when one of the
+  /// victims may not leave, or a member does not fit. What can come back does.
   std::optional<GroupCandidate> adopt(std::span<const PodOnNode> places,
                                       std::span<const PodIndex> victims);
 
-  /// The plan for the other members only; nothing when they lean on this one.
+  /// The plan for the other members only; nothing when they depend on this one.
   std::optional<GroupCandidate> without(const GroupCandidate& found, PodIndex member);
   /// Where a member could go beside that plan, which has no place for it. `any_priority`: with the
   /// lowest priorities on each node; otherwise with the fewest leaving, up to the guide's highest.
@@ -117,7 +117,7 @@ class GroupSearch {
                                                     const Guide& guide, bool any_priority);
 
   /// After `run` found nothing: the first member without a place, and why each node refuses it with
-  /// everybody gone who may be made to leave.
+  /// all pods gone that may be evicted.
   std::optional<PodIndex> without_place() const { return without_place_; }
   void add_refusals(RefusalTally& tally);
   /// Whether finding nothing proves that there is nothing.
@@ -126,10 +126,10 @@ class GroupSearch {
   std::int64_t potential_victims() const { return emptied_.potential_victims(); }
 
  private:
-  /// Everybody is where they were before the search.
+  /// All pods are where they were before the search.
   void go_back() { fits_.scratch().rollback(start_); }
   void order(bool smallest_first);
-  GroupManner counting();
+  PlanningRules counting();
   VictimSearch::Scope scope_of(const Guide& guide, bool any_priority);
   bool polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
                    std::int32_t highest, std::vector<PodIndex>& victims);
@@ -141,7 +141,7 @@ class GroupSearch {
   void list_gone();
   void sort_places();
   void nothing_found();
-  void keep_who_came_back();
+  void keep_returned();
   void lower_priority(PrioritySearch priority_search);
   void put_back_where_possible(bool only_violating, PutBack mode);
   bool put_back(const VictimUnit& unit);
@@ -158,7 +158,7 @@ class GroupSearch {
   void note_bound(std::string_view name);
 
   World& world_;
-  GroupManner manner_;
+  PlanningRules planning_;
   const GroupTask& task_;
   const GroupDomain& domain_;
   MemberFits& fits_;
@@ -166,10 +166,10 @@ class GroupSearch {
   EmptiedNodes& emptied_;
   GroupPlacer placer_;
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
-  std::unique_ptr<SimpleManner> counting_;
+  std::unique_ptr<SimplePlanningRules> counting_;
   Scratch::Checkpoint start_;
-  std::vector<PodIndex> kept_;         ///< Who was no potential victim from the start.
-  VictimList list_;                    ///< Who left, most important first.
+  std::vector<PodIndex> kept_;         ///< No potential victims from the start.
+  VictimList list_;                    ///< That left, most important first.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
   std::vector<PodIndex> members_;      ///< In the order in which they are placed.
   std::vector<PodOnNode> places_;

@@ -44,7 +44,7 @@ std::optional<PlanHeldBack> HeldBack::find() {
   held_back.needed = static_cast<std::int64_t>(task_.needed);
   std::vector<PodOnNode> alone;
   {
-    const bool taken = world_.suppose_nothing_happened();
+    const bool taken = world_.revert_this_cycle();
     World::NominationsIgnored ignored(world_);
     ignore_nominations(ignored);
     ignored_.assign(ignored.pods().begin(), ignored.pods().end());
@@ -65,7 +65,7 @@ std::vector<PodOnNode> HeldBack::most_members() {
   std::vector<PodOnNode> most;
   for (const GroupDomain& domain : domains_) {
     const Scratch::Checkpoint before = after_.scratch().checkpoint();
-    GroupPlacer placer(world_, manner_of(world_), domain, after_, nullptr, nullptr);
+    GroupPlacer placer(world_, planning_rules_of(world_), domain, after_, nullptr, nullptr);
     std::vector<PodOnNode> places =
         placer.place({.members = task_.members, .needed = 0, .enough = task_.members.size()});
     after_.scratch().rollback(before);
@@ -98,12 +98,13 @@ void HeldBack::add_takers(std::span<const PodOnNode> places, PlanHeldBack& held_
 }
 
 void HeldBack::add_nominated(const std::set<NodeIndex>& nodes, PlanHeldBack& held_back) const {
-  const Unit& own = cluster_.units()[task_.unit];
+  const std::int32_t priority = cluster_.units()[task_.unit].scheduling_priority;
+  const HoldAsk own{.pod = {}, .unit = task_.unit, .rank = {.priority = priority}, .turns_on = {}};
   std::vector<PlanTaker> takers;
   for (const PodIndex pod : ignored_) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     const bool holds = nodes.contains(cluster_.pods().nominated[pod]) &&
-                       unit.scheduling_priority >= own.scheduling_priority;
+                       world_.holds().blocks(pod, own, world_.after());
     if (!holds) continue;
     const std::string name = unit.kind == UnitKind::group
                                  ? unit_text(cluster_, cluster_.pods().unit[pod])
@@ -128,7 +129,7 @@ void explain_held_back(const Draft& draft, const GroupTask& task,
   const World& world = draft.world;
   const bool could_ask = world.cluster().units()[task.unit].defined &&
                          task.members.size() >= task.needed && task.given.empty();
-  const bool by_room_alone = !world.anybody_promised() && world.hopeful().empty();
+  const bool by_room_alone = !world.has_promises() && world.tentative_nominations().empty();
   if (!could_ask || !ask.placements.empty() || !by_room_alone) return;
   ask.held_back = HeldBack(draft, task, domains, after).find();
 }

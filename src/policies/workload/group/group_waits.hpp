@@ -1,8 +1,8 @@
-// Who has the room of a group that got no place: asks before it in this cycle, or pods that are
+// What has the room of a group that got no place: asks before it in this cycle, or pods that are
 // nominated there and not decided yet.
 //
-// Two counts of members that find room without anybody leaving for them: beside everybody, and in
-// the cluster as it was before this cycle gave anything to anybody. Each is one run of the placer
+// Two counts of members that find room without victims: beside all other pods, and in
+// the cluster as it was before this cycle gave anything to any ask. Each is one run of the placer
 // per domain.
 #pragma once
 
@@ -16,9 +16,9 @@
 namespace makeway {
 
 /// Sets `ask.held_back` where the group has no place and enough of its members, or more than now,
-/// would find room if nobody else got or kept one. Says nothing where places depend on who is where
-/// (`World::anybody_promised`, `hopeful`), or where the group's places are given. `after` is over
-/// the world of that name, which is left as it was found.
+/// would find room if no other got or kept one. Says nothing where places depend on other pods
+/// (`World::has_promises`, `tentative_nominations`), or where the group's places are given. `after`
+/// is over the world of that name, which is left as it was found.
 void explain_held_back(const Draft& draft, const GroupTask& task,
                        std::span<const GroupDomain> domains, MemberFits& after, PlanAsk& ask);
 

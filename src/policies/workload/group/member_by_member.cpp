@@ -168,7 +168,8 @@ std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member,
   };
   for (const NodeIndex node : nodes) {
     if (!fit.check(node)) {
-      if (!world_.keeps_promises(member, node, {}) || world_.leans_on_unsure(fit, node, {})) {
+      if (!world_.keeps_promises(member, node, {}) ||
+          world_.needs_uncertain_arrival(fit, node, {})) {
         continue;
       }
       add({.node = node, .victims = {}, .score = {}});

@@ -9,11 +9,11 @@
 // placement. `beside` asks where one member could go while all others have their places: the moves
 // by which a finished plan is improved (group_plans.hpp).
 //
-// Who keeps a member off a node by anti-affinity, or has a claim that one pod at a time may use,
+// A pod that keeps a member off a node by anti-affinity, or a claim that one pod at a time may use,
 // need not be on that node. An opening is a part of the topology (a zone, say) with all of those
 // gone; with it, the nodes there are looked at again.
 //
-// Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
+// Like VictimGuide this is a proposal; GroupSearch::adopt puts back what need not leave.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace makeway {
 
 class MemberByMember {
  public:
-  /// `scope`: who may leave, and how sets of victims are compared.
+  /// `scope`: what may leave, and how sets of victims are compared.
   MemberByMember(World& world, const GroupDomain& domain, MemberFits& fits,
                  const VictimSearch::Scope& scope);
 
@@ -41,7 +41,7 @@ class MemberByMember {
     std::size_t rank = 0;  ///< 0: none, it takes its best node.
   };
 
-  /// Nodes that others elsewhere close to a member, and who has to leave for that.
+  /// Nodes that others elsewhere close to a member, and what has to leave for that.
   struct Opening {
     std::vector<NodeIndex> nodes;
     VictimList victims;
@@ -51,7 +51,7 @@ class MemberByMember {
   std::vector<Opening> openings(PodIndex member);
 
   /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
-  /// find one. `gone` leave first, whoever else does. The world is left as it was.
+  /// find one. `gone` leave first, whatever else does. The world is left as it was.
   std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
                                     std::size_t wanted, const Detour& detour,
                                     std::span<const PodIndex> gone = {});

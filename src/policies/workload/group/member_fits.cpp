@@ -10,12 +10,11 @@ MemberFits::MemberFits(World& world, Scratch& scratch, std::span<const PodIndex>
   std::map<std::pair<AskKey, LabelSetId>, std::size_t> known;
   for (const PodIndex member : members) {
     const LabelSetId labels =
-        world.anybody_promised() ? world.cluster().pods().labels[member] : LabelSetId{0};
+        world.has_promises() ? world.cluster().pods().labels[member] : LabelSetId{0};
     const auto [at, is_new] =
         known.try_emplace({ask_key(world.cluster(), member), labels}, fits_.size());
     if (is_new) {
-      fits_.push_back(
-          std::make_unique<PodFit>(world.survey(), scratch, member, world.decided_pods()));
+      fits_.push_back(std::make_unique<PodFit>(world.survey(), scratch, member, world.holds()));
     }
     class_of_.emplace(member, at->second);
   }
@@ -93,7 +92,7 @@ bool MemberFits::all_still_fit(std::span<const PodOnNode> places) {
 
 bool MemberFits::respect_nominations(std::span<const PodOnNode> places) {
   return !constrained() || std::ranges::all_of(places, [&](const PodOnNode& place) {
-    return !of(place.pod).expects_somebody(place.node) || stands(place);
+    return !of(place.pod).has_holders(place.node) || stands(place);
   });
 }
 

@@ -33,11 +33,11 @@ class MemberFits {
   /// Whether nothing but resources matters and all are alike: then any order of placing them places
   /// as many as possible.
   bool countable() const;
-  /// Whether nobody asks for a host port.
+  /// Whether no member asks for a host port.
   bool portless() const { return portless_; }
 
   /// Whether they fit one after the other, with or without a look at nominations of others. With
-  /// `workload.putBackScope` every-node the order may change: who is refused is tried again once
+  /// `workload.putBackScope` every-node the order may change: a refused one is tried again once
   /// others have come. The world is left as it was found.
   enum class Nominations : std::uint8_t { count, ignore };
   bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations) {
@@ -45,14 +45,14 @@ class MemberFits {
   }
   bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations, PutBackScope scope);
   /// Whether these, which are all members on one node, still fit there beside each other and
-  /// everybody else. All members are in the world.
+  /// all others. All members are in the world.
   bool still_fit(std::span<const PodOnNode> on_node);
   /// Whether a member that comes later could spoil the place of one that came before: members that
   /// differ, and look at others.
   bool may_spoil() const { return fits_.size() > 1 && constrained(); }
   /// The same for members on several nodes.
   bool all_still_fit(std::span<const PodOnNode> places);
-  /// Whether those who look at others leave room to whoever is nominated to their nodes, now that
+  /// Whether those that look at others leave room to pods nominated to their nodes, now that
   /// all members have come: what counts for spread may have come to another node.
   bool respect_nominations(std::span<const PodOnNode> places);
 

@@ -80,7 +80,7 @@ std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> n
       const NodeIndex node = world.cluster().pods().nominated[member];
       const bool is_void = world.survey().position_of(node) == Survey::no_position;
       if (is_void || keep.contains(member)) continue;
-      PodFit fit(world.survey(), after, member, world.decided_pods());
+      PodFit fit(world.survey(), after, member, world.holds());
       if (fit.check(node)) continue;
       after.place(member, node);
       keep.insert(member);

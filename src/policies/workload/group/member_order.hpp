@@ -15,8 +15,8 @@ namespace makeway {
 
 void order_members(World& world, MemberOrder order, std::vector<PodIndex>& members);
 
-/// Of members that are nominated: who still fits there when they come one after the other, as they
-/// can. Alone somebody may find its place uneven, or nobody near it. The world is left as it was.
+/// Of members that are nominated: which still fit there when they come one after the other, as they
+/// can. Alone one may find its place uneven, or no pod near it. The world is left as it was.
 std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> nominated);
 
 }  // namespace makeway

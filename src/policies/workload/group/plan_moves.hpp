@@ -1,6 +1,6 @@
 // PlanMoves: a plan for a group made better by one member that goes elsewhere.
 //
-// One member at a time is taken out of the plan, and whoever need not leave for the others is put
+// One member at a time is taken out of the plan, and what need not leave for the others is put
 // back. Then every node is asked what the member would cost there (member_by_member.hpp): with the
 // lowest priorities gone, and with the fewest gone up to the highest priority that the plan needs
 // anyway; where others elsewhere keep it away, once more with these gone. What is cheaper than the

@@ -11,7 +11,7 @@ constexpr std::size_t bytes_per_node = 160;
 }  // namespace
 
 AskClass::AskClass(World& world, PodIndex ask)
-    : after(world.survey(), world.after(), ask, world.decided_pods()),
+    : after(world.survey(), world.after(), ask, world.holds()),
       changes_seen(world.changed_nodes().size()),
       promises_seen(world.promises_made()) {}
 
@@ -77,10 +77,10 @@ AskClass* AskClasses::of(PodIndex pod) {
   }
   kept.after.ask_for(pod);
   if (world_.differs() && !kept.now) {
-    kept.now.emplace(world_.survey(), world_.now(), pod, world_.decided_pods());
+    kept.now.emplace(world_.survey(), world_.now(), pod, world_.holds());
   }
   if (kept.now) kept.now->ask_for(pod);
-  const bool counts_only = !world_.anybody_promised() && !kept.after.constraints().any();
+  const bool counts_only = !world_.has_promises() && !kept.after.constraints().any();
   if (!counts_only) {
     kept.room.reset();
     kept.ranking.reset();

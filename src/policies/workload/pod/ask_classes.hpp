@@ -37,7 +37,7 @@ struct AskClass {
   std::optional<NodeRanking> ranking;
   std::size_t changes_seen = 0;   ///< Of World::changed_nodes.
   std::size_t promises_seen = 0;  ///< Of World::promises.
-  /// What an ask of the class was told for which nothing could be done, and when.
+  /// The answer to an ask of the class for which nothing could be done, and when.
   std::optional<PlanAsk> nothing;
   std::size_t nothing_at = 0;
   LabelSetId nothing_labels;  ///< That ask's: with others it may break no promise.

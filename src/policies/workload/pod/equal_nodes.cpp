@@ -12,7 +12,7 @@ EqualNodes::EqualNodes(World& world, std::int32_t ask_priority)
       cascades_count_(cascades_count(world.configuration())) {}
 
 bool EqualNodes::local(const PodFit& fit, NodeIndex node) {
-  if (!fit.only_resources(node) || world_.anybody_promised()) return false;
+  if (!fit.only_resources(node) || world_.has_promises()) return false;
   return lone(node, world_.cluster().order().pods(node).subspan(staying(node)));
 }
 

@@ -1,6 +1,6 @@
 // EqualNodes: recognises nodes on which a search would find the same score.
 //
-// Two nodes are equal for asks of one class when they have the same room beside those who stay, and
+// Two nodes are equal for asks of one class when they have the same room beside pods that stay, and
 // below the ask's priority pods that are alike in everything that victims are chosen and scored by.
 // Only nodes that nothing has touched and on which nothing but resources counts are compared;
 // guarded pods, budgets, controllers and loss units tie a pod to others elsewhere, so a node with

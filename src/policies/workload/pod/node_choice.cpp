@@ -76,7 +76,7 @@ class RoomLook {
         nominated_(nominated),
         pack_(score == NodeScore::pack),
         alone_(comes == Comes::alone),
-        heeds_promises_(world.heeds_promises(after.ask())),
+        checks_promises_(world.must_check_promises(after.ask())),
         plain_(is_plain(after) && (now == nullptr || is_plain(*now))) {
     // Who has a place does not take another one from somebody less important: that one would have
     // to make room for itself once more.
@@ -86,7 +86,7 @@ class RoomLook {
     if (!has_place) return;
     const PodIndex ask = after.ask();
     stays_ = alone_ && others_may_lose(world, std::span(&ask, 1));
-    respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.decided_pods());
+    respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.holds());
     respectful_->respect_every_nomination(true);
   }
 
@@ -96,8 +96,8 @@ class RoomLook {
     const std::span<const std::int64_t> used = after_.scratch().used(node);
     if (!scan_.has_room(node, used) || !takes(node)) return std::nullopt;
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
-    if (heeds_promises_ && !world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
-    if (!plain_ && world_.leans_on_unsure(after_, node, {})) return std::nullopt;
+    if (checks_promises_ && !world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
+    if (!plain_ && world_.needs_uncertain_arrival(after_, node, {})) return std::nullopt;
     const RoomValue value = node == nominated_ ? nominated_value : value_of(node, used);
     return Ranked{.node = node, .value = value, .now = fits_now(node)};
   }
@@ -122,7 +122,7 @@ class RoomLook {
   /// The node has room for it.
   bool takes(NodeIndex node) {
     if (node == nominated_) return fits_as_nominated(world_, after_, node);
-    if (!plain_ || after_.expects_somebody(node)) return !after_.check(node);
+    if (!plain_ || after_.has_holders(node)) return !after_.check(node);
     return !after_.refused_by_node(node);
   }
   /// It takes the ask in the end.
@@ -153,7 +153,7 @@ class RoomLook {
   bool pack_;
   bool alone_;
   bool stays_ = false;  ///< It has a place, and others could lose theirs if it took another.
-  bool heeds_promises_;
+  bool checks_promises_;
   bool plain_;
   std::optional<PodFit> respectful_;
 };
@@ -196,7 +196,7 @@ std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> 
 
 }  // namespace
 
-void suppose_nominated_came(const World& world, PodFit& fit) {
+void place_nominated_pods(const World& world, PodFit& fit) {
   const PodColumns& pods = world.cluster().pods();
   std::set<NodeIndex> nodes;
   for (const PodIndex pod : world.cluster().nominated_pods()) {
@@ -212,7 +212,7 @@ bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node) {
   if (!fit.check(node)) return true;
   if (!fit.constraints().any() || fit.check_unreserved(node)) return false;
   const Scratch::Checkpoint before = fit.scratch().checkpoint();
-  suppose_nominated_came(world, fit);
+  place_nominated_pods(world, fit);
   const bool fits = !fit.check_unreserved(node);
   fit.scratch().rollback(before);
   return fits;
@@ -229,7 +229,7 @@ bool others_may_lose(const World& world, std::span<const PodIndex> own) {
   };
   const bool own_look = std::ranges::any_of(own, looks);
   return std::ranges::any_of(cluster.nominated_pods(), [&](PodIndex pod) {
-    if (std::ranges::find(own, pod) != own.end() || !world.may_hold_room(pod)) return false;
+    if (std::ranges::find(own, pod) != own.end() || !world.holds().is_open(pod)) return false;
     return !world.after().node_of(pod).exists() && (own_look || looks(pod));
   });
 }

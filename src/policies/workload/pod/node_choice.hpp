@@ -1,6 +1,6 @@
-// Where an ask goes for which nobody has to leave: now, or once somebody who is leaving is gone.
+// Where an ask goes for which no pod has to leave: now, or once a leaving pod is gone.
 //
-// Its nominated node, when it fits there. Otherwise by its wishes: the fewest taints
+// Its nominated node, when it fits there. Otherwise by its preferences: the fewest taints
 // PreferNoSchedule that it does not tolerate; then the most points, which are the weights of its
 // preferred node affinity and of each pod in the domain of a preferred affinity, less those of
 // preferred anti-affinity; then the fewest pods in the domains over which it would spread
@@ -42,10 +42,10 @@ struct NodeChoice {
   std::vector<PlanAlternative> others;
 };
 
-/// Whether the nodes that were not chosen are told, too: for explanations.
+/// Whether the nodes that were not chosen are listed, too: for explanations.
 enum class Others : std::uint8_t { left_out, listed };
 
-/// Who comes with others is asked together with them whether it may come at once.
+/// A pod that comes with others is checked together with them whether it may come at once.
 enum class Comes : std::uint8_t { with_others, alone };
 
 /// `now` may be null: then it is the same world as `after`. By `workload.nodeScore`.
@@ -55,13 +55,13 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
                        NodeScore score, Others others = Others::left_out,
                        Comes comes = Comes::with_others);
 
-/// In the world of the fit: everybody comes who holds room against its ask, on every node.
-void suppose_nominated_came(const World& world, PodFit& fit);
-/// Whether the ask fits on the node that it is nominated to: now, and when everybody has come who
+/// In the world of the fit: every pod comes whose nomination blocks its ask, on every node.
+void place_nominated_pods(const World& world, PodFit& fit);
+/// Whether the ask fits on the node that it is nominated to: now, and when every pod has come that
 /// was promised a place together with it. Those of one node alone may look uneven.
 bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node);
 
-/// Whether somebody else who is nominated could lose its place if these, who have one, took
+/// Whether another nominated pod could lose its place if these, which have one, took
 /// another: by what they mean to each other, on whatever nodes. Room is not meant.
 bool others_may_lose(const World& world, std::span<const PodIndex> own);
 
@@ -69,8 +69,8 @@ class RoomRanking {
  public:
   /// All nodes, by `workload.nodeScore`.
   RoomRanking(World& world, PodFit& after);
-  /// `nodes` in the order of Survey::nodes. `emptied` may be null: nobody leaves. Otherwise nodes
-  /// are looked at as they will be, and nobody may be promised a place.
+  /// `nodes` in the order of Survey::nodes. `emptied` may be null: none leaves. Otherwise nodes
+  /// are looked at as they will be, and no pod may be promised a place.
   RoomRanking(World& world, PodFit& after, std::span<const NodeIndex> nodes, NodeScore score,
               EmptiedNodes* emptied);
   RoomRanking(const RoomRanking&) = delete;

@@ -1,9 +1,9 @@
 // NodeFloor: the least that the victims on one node can cost, key by key.
 //
-// NodeScan says that somebody of priority P must leave. Where priorities are few, that is the same
+// NodeScan says that a pod of priority P must leave. Where priorities are few, that is the same
 // on most nodes, so the keys after it have to tell nodes apart before any search. Pods under an
 // exhausted budget leave only where all others are not enough, and each of them is a violation. If
-// nobody above P leaves, then
+// no pod above P leaves, then
 //   victims       as many as the largest pods up to P leave open, for each resource
 //   priority-sum  P, and the lowest priorities for the others
 //   lost-work     the least, of as many pods

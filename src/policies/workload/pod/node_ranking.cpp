@@ -93,7 +93,7 @@ std::vector<Candidate> NodeRanking::winners(VictimSearch& search) {
 NodeRanking::Runner NodeRanking::bounded(std::uint32_t position, std::int64_t limit) {
   const NodeIndex node = nodes_[position];
   const std::int64_t bound = scan_.lowest_priority(node, limit);
-  if (bound == NodeScan::hopeless || fit_.refused_by_node(node)) return {.position = position};
+  if (bound == NodeScan::infeasible || fit_.refused_by_node(node)) return {.position = position};
   return {.position = position, .state = State::bounded, .bound = bound};
 }
 
@@ -165,7 +165,7 @@ void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
   const NodeIndex node = nodes_[runner.position];
   const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
   const bool limited = kept_.size() >= count_;
-  if (search.hopeless(node)) {  // Its reason is looked for when there is no answer anywhere.
+  if (search.infeasible(node)) {  // Its reason is looked for when there is no answer anywhere.
     aside_.push_back({.at = at, .runner = runner});
     runner.state = State::out;
     return;

@@ -7,7 +7,7 @@
 // theirs; `changed` forgets what was known about a node. So the first ask costs one look at the
 // sums of each node and a few searches, and each further one a few searches.
 //
-// For a single ask, a few nodes are searched before all others are looked at: whoever is worse by
+// For a single ask, a few nodes are searched before all others are looked at: one that is worse by
 // the sums alone stays out from the start.
 #pragma once
 
@@ -105,7 +105,7 @@ class NodeRanking {
   EqualNodes equal_;
   std::size_t keys_;
   std::vector<Runner> runners_;
-  std::vector<std::int64_t> rows_;  ///< Scores, `keys_` numbers each; the first is nobody's.
+  std::vector<std::int64_t> rows_;  ///< Scores, `keys_` numbers each; the first is no node's.
   std::vector<std::uint32_t> row_of_kind_;  ///< By kind of equal nodes; 0: not yet searched.
   bool lined_up_ = false;
   std::optional<WinnerTree<Before>> tree_;  ///< Over `runners_`, with many asks.

@@ -157,23 +157,22 @@ void add_those_too_many(World& world, NodeIndex node, PlanRefusal& refusal) {
   }
 }
 
-void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
+void add_holders(World& world, PodIndex own, const PlanAsk& ask, NodeIndex node,
+                 PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   world.after().for_each_pod(node, [&](PodIndex pod) {
-    std::string why(world.is_hopeful(pod)
+    std::string why(world.is_tentative(pod)
                         ? "nominated"
                         : world.rules().stays_because(world.after(), pod, ask.priority));
     if (why.empty()) why = kept_by_budget(world, pod);
     add_holder(world, pod, why, refusal);
   });
   if (refusal.holders.empty()) add_those_too_many(world, node, refusal);
+  const HoldAsk hold_ask = world.holds().ask_of(own);
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
-    const bool keeps = world.survey().keeps_room(pod);
-    if (world.survey().has_void_nomination(pod)) continue;
-    const bool counts = world.may_hold_room(pod) && pod_text(cluster, pod) != ask_text(ask) &&
-                        (keeps || world.rules().priority_of(pod) >= ask.priority);
-    if (counts)
-      add_holder(world, pod, keeps ? "the node is reserved for it" : "nominated", refusal);
+    if (!world.holds().blocks(pod, hold_ask, world.after())) continue;
+    const bool reserved = world.holds().is_reserved(pod);
+    add_holder(world, pod, reserved ? "the node is reserved for it" : "nominated", refusal);
   }
   sort_holders(refusal);
 }
@@ -200,7 +199,7 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
     if (refusal.reason != RefusalReason::resource) continue;
     const NodeIndex nearest = *cluster.find_node(refusal.example);
     if (is_large_enough(world, pod, nearest, refusal.detail)) {
-      add_holders(world, ask, nearest, refusal);
+      add_holders(world, pod, ask, nearest, refusal);
       continue;
     }
     // Too small for it, whoever leaves. Of the nodes that are not, the first tells more.
@@ -208,7 +207,7 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
     for (const NodeIndex node : world.survey().nodes()) {
       if (!is_large_enough(world, pod, node, refusal.detail)) continue;
       if (++looked_at > looked_at_max) break;
-      add_holders(world, ask, node, refusal);
+      add_holders(world, pod, ask, node, refusal);
       if (refusal.holders.empty()) continue;
       refusal.example = node_name(cluster, node);
       break;

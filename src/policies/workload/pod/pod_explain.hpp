@@ -17,7 +17,7 @@ enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
 /// `domain`: where its group has to stay, if it has to stay somewhere.
 std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain);
 
-/// Names, on the example node of each refusal, who holds what is short and cannot leave.
+/// Names, on the example node of each refusal, the pods that hold what is short and cannot leave.
 void explain_holders(World& world, PodIndex pod, PlanAsk& ask);
 
 /// Names, for each refusal because of a claim that one pod at a time may use, the pod that uses it.

@@ -58,6 +58,7 @@ class PodPolicy {
   void decide(PodFit& after, PodFit* now);
   bool finds_room(PodFit& after, PodFit* now);
   bool finds_room_now(NodeIndex node);
+  void wait_in_queue(NodeIndex node);
   std::span<const PodIndex> self() const { return {&pod_, 1}; }
   void place(NodeIndex node) {
     node_ = node;
@@ -109,8 +110,7 @@ class PodPolicy {
 bool PodPolicy::was_answered() const {
   if (kept_ == nullptr || !kept_->nothing) return false;
   if (kept_->nothing_at != world_.changed_nodes().size()) return false;
-  return !world_.anybody_promised() ||
-         kept_->nothing_labels == world_.cluster().pods().labels[pod_];
+  return !world_.has_promises() || kept_->nothing_labels == world_.cluster().pods().labels[pod_];
 }
 
 PlanAsk PodPolicy::run() {
@@ -122,21 +122,21 @@ PlanAsk PodPolicy::run() {
   } else if (kept_ != nullptr) {
     decide(kept_->after, kept_->now ? &*kept_->now : nullptr);
   } else {
-    PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
+    PodFit after(world_.survey(), world_.after(), pod_, world_.holds());
     std::optional<PodFit> now;
-    if (world_.differs()) now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
+    if (world_.differs()) now.emplace(world_.survey(), world_.now(), pod_, world_.holds());
     decide(after, now ? &*now : nullptr);
   }
   return std::move(ask_);
 }
 
 bool PodPolicy::finds_late_room() {
-  PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
+  PodFit after(world_.survey(), world_.after(), pod_, world_.holds());
   const NodeChoice choice = choose_node(world_, after, nullptr, domain_);
   if (!choice.now) return false;
   if (world_.limits() != nullptr && !world_.limits()->has_room_later(self())) return false;
   const NodeIndex node = *choice.now;
-  PodFit now(world_.survey(), world_.now(), pod_, world_.decided_pods());
+  PodFit now(world_.survey(), world_.now(), pod_, world_.holds());
   const auto fits = [&] { return !now.check(node); };
   const auto elsewhere =
       now.constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
@@ -155,10 +155,10 @@ void PodPolicy::credit_own_late() {
   const std::vector<PodIndex> own = late_victims_of(world_, node, ask_);
   if (own.empty()) return;
   world_.credit_late(own);
-  PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
+  PodFit after(world_.survey(), world_.after(), pod_, world_.holds());
   const bool valid = fits_as_nominated(world_, after, node) &&
                      world_.keeps_promises(pod_, node, {}) &&
-                     !world_.leans_on_unsure(after, node, {});
+                     !world_.needs_uncertain_arrival(after, node, {});
   if (!valid) world_.return_late();
 }
 
@@ -203,11 +203,28 @@ bool PodPolicy::finds_room_now(NodeIndex node) {
     ask_.outcome = Outcome::fits;
     ask_.reason = fits_reason(ask_);
   } else {
-    ask_.outcome = Outcome::waits;
-    wait_for(world_, world_.limits()->awaited(self()), ask_);
-    ask_.reason = queue_waits_reason(ask_, world_.limits()->title());
+    wait_in_queue(node);
   }
   return true;
+}
+
+/// The node has room now, and the queue once pods of it have left: late ones are still there.
+void PodPolicy::wait_in_queue(NodeIndex node) {
+  const std::vector<PodIndex> awaited = world_.limits()->awaited(self());
+  const bool fits = fits_without(world_, awaited, [&] {
+    PodFit after(world_.survey(), world_.after(), pod_, world_.holds());
+    if (!after.check(node)) return true;
+    const NodeChoice other = choose_node(world_, after, nullptr, domain_);
+    if (other.now) place(*other.now);
+    return other.now.has_value();
+  });
+  if (!fits) {
+    node_ = {};
+    return needs_what_leaves(ask_);
+  }
+  ask_.outcome = Outcome::waits;
+  wait_for(world_, awaited, ask_);
+  ask_.reason = queue_waits_reason(ask_, world_.limits()->title());
 }
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves the nominated node.
@@ -444,11 +461,11 @@ void decide_pod(Draft& draft, const PodTask& task) {
   const PodIndex pod = task.pod;
   AskClass* const kept = task.kept;
   PodPolicy policy(draft, task);
-  const bool somebody_late = !world.late().empty();
-  if (somebody_late) policy.credit_own_late();
+  const bool any_late = !world.late().empty();
+  if (any_late) policy.credit_own_late();
   PlanAsk ask = policy.run();
   NodeIndex node = policy.node();
-  if (somebody_late) {
+  if (any_late) {
     const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
     if (nothing && !policy.same_as_before()) wait_for_late(draft, task, ask, node);
     world.return_late();

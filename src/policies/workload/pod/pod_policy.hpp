@@ -5,7 +5,7 @@
 //  2. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (laws 6
 //     and 7).
 //  3. Its nomination is held by pods that are leaving (`workload.nominationHeldBy`): wait.
-//  4. Somebody must leave: the node with the best score wins, then the first by name. Every node is
+//  4. Pods must leave: the node with the best score wins, then the first by name. Every node is
 //     tried (victim_search.hpp) where that is to be explained, else only those that can be the best
 //     (node_ranking.hpp). Not for preemptionPolicy Never; not before `engine.preemptionDelay`.
 //  5. Nothing: infeasible when that is proven, not-found otherwise.

@@ -1,4 +1,4 @@
-// GroupManner: the settings by which one plan for a group is looked for.
+// PlanningRules: the settings by which one plan for a group is looked for.
 //
 // Usually those of the cycle. With `workload.startFromSimplePlans` the plans that simpler
 // schedulers would make are looked for as well, each under its own settings; they are judged and
@@ -17,28 +17,28 @@
 
 namespace makeway {
 
-struct GroupManner {
+struct PlanningRules {
   const Configuration& configuration;
   VictimRules& rules;
 };
 
-GroupManner manner_of(World& world);
+PlanningRules planning_rules_of(World& world);
 
-/// A manner with settings of its own. Stays where it is: its rules refer to its configuration.
-class SimpleManner {
+/// A planning with settings of its own. Stays where it is: its rules refer to its configuration.
+class SimplePlanningRules {
  public:
-  SimpleManner(const World& world, Configuration configuration);
-  SimpleManner(const SimpleManner&) = delete;
-  SimpleManner& operator=(const SimpleManner&) = delete;
+  SimplePlanningRules(const World& world, Configuration configuration);
+  SimplePlanningRules(const SimplePlanningRules&) = delete;
+  SimplePlanningRules& operator=(const SimplePlanningRules&) = delete;
 
-  GroupManner manner() { return {configuration_, rules_}; }
+  PlanningRules planning() { return {configuration_, rules_}; }
 
  private:
   Configuration configuration_;
   VictimRules rules_;
 };
 
-/// What decides where kube-scheduler 1.37 places a group, and whom it puts back.
+/// What decides where kube-scheduler 1.37 places a group, and what it puts back.
 Configuration as_kube_scheduler(const Configuration& configuration);
 /// The same for the text of KEP-5710.
 Configuration as_kep(const Configuration& configuration);

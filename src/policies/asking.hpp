@@ -1,5 +1,5 @@
-// Which pods and groups ask in a cycle, in which order, and why somebody who is named cannot.
-// Whoever else asks is known to its own policy.
+// Which pods and groups ask in a cycle, in which order, and why a named one cannot.
+// Other asks are known to their own policies.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& 
 /// Which wave of its controller's pods the pod belongs to; members of a group ask with their group.
 std::int32_t wave_of(const Cluster& cluster, PodIndex pod);
 
-/// Why somebody who is named cannot ask.
+/// Why a unit that is named cannot ask.
 Problem ask_problem(const AskName& name, std::string message, std::string remedy);
 
 }  // namespace makeway

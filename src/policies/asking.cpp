@@ -1,4 +1,4 @@
-#include "policies/who_asks.hpp"
+#include "policies/asking.hpp"
 
 #include <fmt/format.h>
 

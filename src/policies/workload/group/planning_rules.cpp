@@ -1,4 +1,4 @@
-#include "policies/workload/group/group_manner.hpp"
+#include "policies/workload/group/planning_rules.hpp"
 
 #include <utility>
 
@@ -17,9 +17,9 @@ Configuration one_placement(const Configuration& configuration) {
 
 }  // namespace
 
-GroupManner manner_of(World& world) { return {world.configuration(), world.rules()}; }
+PlanningRules planning_rules_of(World& world) { return {world.configuration(), world.rules()}; }
 
-SimpleManner::SimpleManner(const World& world, Configuration configuration)
+SimplePlanningRules::SimplePlanningRules(const World& world, Configuration configuration)
     : configuration_(std::move(configuration)), rules_(world.rules(), configuration_) {}
 
 Configuration as_kube_scheduler(const Configuration& configuration) {

@@ -1,0 +1,68 @@
+// Departures: when the room of each leaving pod becomes free, and for which asks (SPEC law 6).
+//
+//   soon   within `engine.leaveWaitMax`: an ask that fits once the pod is gone waits for it
+//   late   later than that: an ask waits for it only if nothing else is found. Kernels are never
+//          late: they end when their session says.
+//   stuck  `engine.leaveTimeout` has passed since the deletion time: no ask waits for it
+//
+// For its own queue a pod that leaves soon or late has left already (SPEC section 3).
+// Which pods are gone from the room that an ask sees is a rule (LeavingRoom): `credited`, those
+// that leave soon; `victims`, none, and they may be evicted again (kube-scheduler); `occupied`,
+// none (YuniKorn's pinned pods). Only this file reads deletion times for decisions about pods.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/survey.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+enum class Departure : std::uint8_t { none, soon, late, stuck };
+
+class Departures {
+ public:
+  /// Costs O(leaving pods).
+  Departures(const Survey& survey, const Configuration& configuration, Time now);
+
+  static bool leaving(const Cluster& cluster, PodIndex pod) {
+    return cluster.pods().deletion[pod] != no_time;
+  }
+  bool leaving(PodIndex pod) const { return leaving(cluster_, pod); }
+  Departure of(PodIndex pod) const { return leaving(pod) ? classify(pod) : Departure::none; }
+  bool late(PodIndex pod) const { return of(pod) == Departure::late; }
+  bool stuck(PodIndex pod) const { return of(pod) == Departure::stuck; }
+  /// Soon or late. Its queue counts it as gone.
+  bool departing(PodIndex pod) const { return leaving(pod) && !stuck(pod); }
+  /// The deletion time, which contains the grace period.
+  Time leaves_at(PodIndex pod) const { return cluster_.pods().deletion[pod]; }
+  /// Whether the pod's room is free for an ask under this rule before any late room is credited.
+  bool is_credited(PodIndex pod, LeavingRoom rule) const {
+    return rule == LeavingRoom::credited && of(pod) == Departure::soon;
+  }
+
+  /// Pods that leave soon and whose room the rule of their kind credits: by node and importance.
+  std::span<const PodIndex> soon() const { return soon_; }
+  /// The same for pods that leave late: by name.
+  std::span<const PodIndex> late() const { return late_; }
+  /// Sorts by plane, namespace and name.
+  void sort_by_name(std::vector<PodIndex>& pods) const;
+
+ private:
+  Departure classify(PodIndex pod) const;
+  LeavingRoom rule_of(PodIndex pod) const;
+
+  const Cluster& cluster_;
+  const Regimes& regimes_;
+  LeavingRoom pods_rule_;
+  LeavingRoom kernels_rule_;
+  Duration wait_max_;
+  Duration timeout_;
+  Time now_;
+  std::vector<PodIndex> soon_;
+  std::vector<PodIndex> late_;
+};
+
+}  // namespace makeway
