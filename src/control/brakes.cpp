@@ -25,6 +25,16 @@ std::set<std::string> owners_of(const EvictionWish& wish) {
   return owners;
 }
 
+BrakeAnswer held_back(Sentence why, Time until) {
+  std::string text = why.text;
+  return {.why = std::move(text), .until = until, .mentions = Mentions(std::move(why))};
+}
+
+/// It names no object but the ask, which is the one that shows it.
+BrakeAnswer held_back(std::string why, Time until) {
+  return held_back(Sentence{.text = std::move(why), .mentions = {}}, until);
+}
+
 }  // namespace
 
 Allowance& EvictionBrakes::of_profile(const std::string& name) {
@@ -65,15 +75,16 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
   const Duration by_profile = of_profile(wish.profile).wait(std::min(victims, own), now);
   if (by_profile > Duration{}) {
     const std::string whose = wish.profile.empty() ? "all" : "profile " + wish.profile;
-    return {.why = fmt::format("brake: {} evictions a minute for {}", own, whose),
-            .until = now + by_profile};
+    return held_back(fmt::format("brake: {} evictions a minute for {}", own, whose),
+                     now + by_profile);
   }
   const std::int64_t most = settings_.evictions_per_minute;
   for (const auto& [name, pods] : victims_by_namespace(wish)) {
     const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
     if (by_namespace == Duration{}) continue;
-    return {.why = fmt::format("brake: {} evictions a minute in namespace {}", most, name),
-            .until = now + by_namespace};
+    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most), .mentions = {}};
+    why.add_mention(MentionKind::namespace_name, name, fmt::format("namespace {}", name));
+    return held_back(std::move(why), now + by_namespace);
   }
   return {};
 }
@@ -86,19 +97,20 @@ BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
   if (!last.alarmed) ++alarms_;
   last.alarmed = true;
   const Time until = last.when + settings_.evict_again_window;
-  return {
-      .why = fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
-                         wish.ask, to_text(now - last.when), to_text(until - now)),
-      .until = until};
+  return held_back(
+      fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
+                  wish.ask, to_text(now - last.when), to_text(until - now)),
+      until);
 }
 
 BrakeAnswer EvictionBrakes::comes_back(const EvictionWish& wish) const {
   for (const std::string& owner : owners_of(wish)) {
     const auto found = occasions_.find({wish.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}", wish.ask,
-                               settings_.occasions_max, to_text(settings_.occasions_period)),
-            .until = found->second.front() + settings_.occasions_period};
+    return held_back(
+        fmt::format("brake: {} has taken pods of one owner {} times within {}", wish.ask,
+                    settings_.occasions_max, to_text(settings_.occasions_period)),
+        found->second.front() + settings_.occasions_period);
   }
   return {};
 }
@@ -121,9 +133,9 @@ BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
   if (wish.victims.empty()) return {};
   // A gang that a process before us made leave in part is stopped already.
   if (!wish.rolls_back && now < start_ + settings_.quiet_first) {
-    return {.why = fmt::format("brake: nobody is evicted within {} of the start",
-                               to_text(settings_.quiet_first)),
-            .until = start_ + settings_.quiet_first};
+    return held_back(fmt::format("brake: nobody is evicted within {} of the start",
+                                 to_text(settings_.quiet_first)),
+                     start_ + settings_.quiet_first);
   }
   forget_old(now);
   // Nor is its rest kept by an allowance that is empty at the start: whoever is decided on

@@ -488,21 +488,16 @@ class SessionKeeper::PlanBuilder {
   void add_ask(const PlanAsk& ask, const EvictionBrake& brake) {
     const Key key(ask.namespace_name, ask.name);
     const std::string text = ask_text(ask);
-    std::string reason = obstacle(key, {});
-    std::optional<Time> again_at;
+    BrakeAnswer held{.why = obstacle(key, {})};
     const auto victims = victims_.find(text);
-    if (reason.empty() && victims != victims_.end() && brake) {
-      BrakeAnswer answer = brake(ask, victims->second);
-      reason = std::move(answer.why);
-      again_at = answer.until;
-    }
-    if (!reason.empty()) {
+    if (held.why.empty() && victims != victims_.end() && brake) held = brake(ask, victims->second);
+    if (!held.why.empty()) {
       const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
-      if (has_wishes) refuse(key, reason, {}, again_at);
+      if (has_wishes) refuse(key, held.why, {}, held.until);
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
-      if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
-      blocked_[text] = {.why = std::move(reason), .until = again_at};
+      if (held.until && *held.until > now_ + soon) say(key, waiting(ask, held));
+      blocked_[text] = std::move(held);
       return;
     }
     Entry& entry = keeper_.sessions_.at(key);
@@ -515,7 +510,7 @@ class SessionKeeper::PlanBuilder {
     relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word))};
   }
 
-  ConditionWish waiting(const PlanAsk& ask, std::string_view brake) const {
+  ConditionWish waiting(const PlanAsk& ask, const BrakeAnswer& brake) const {
     return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 

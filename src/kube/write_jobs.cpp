@@ -216,17 +216,19 @@ class JobBuilder {
     const auto found = unscheduled_.find(object);
     if (found != unscheduled_.end()) {
       told_.insert(object);
-      return owners_text(object, found->second->message);
+      return owners_text(object, found->second->message, found->second->message_mentions);
     }
     if (!or_of_ask || !ask_of_pod_.contains(object)) return {};
-    return owners_text(object, asks_[ask_of_pod_[object]].ask->reason);
+    const PlanAsk& ask = *asks_[ask_of_pod_[object]].ask;
+    return owners_text(object, ask.reason, ask.reason_mentions);
   }
 
   /// Of "Pod default/web", as its owner may read it.
-  std::string owners_text(std::string_view object, const std::string& text) const {
+  std::string owners_text(std::string_view object, const std::string& text,
+                          const Mentions& mentions) const {
     if (rules_.names_causes) return text;
     const std::size_t space = object.find(' ') + 1;
-    return tenant_text(text, object.substr(space, object.find('/') - space));
+    return tenant_text(text, mentions, object.substr(space, object.find('/') - space));
   }
 
   static void add_failed_event(WriteJob& job) {
@@ -522,15 +524,16 @@ class JobBuilder {
     const auto braked = braked_.find(ask);
     if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
-    patch.conditions.push_back({.type = status.condition,
-                                .value = status.value,
-                                .reason = status.reason,
-                                .message = status.message});
+    patch.conditions.push_back(
+        {.type = status.condition,
+         .value = status.value,
+         .reason = status.reason,
+         .message = owners_text(status.object, status.message, status.message_mentions)});
     if (braked != braked_.end()) {
-      patch.conditions.back().message += fmt::format(" ({})", braked->second.why);
+      const BrakeAnswer& brake = braked->second;
+      patch.conditions.back().message +=
+          fmt::format(" ({})", owners_text(status.object, brake.why, brake.mentions));
     }
-    std::string& message = patch.conditions.back().message;
-    message = owners_text(status.object, message);
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,

@@ -24,4 +24,8 @@ void Sentence::add_mention(MentionKind kind, std::string_view namespace_name,
 Mentions::Mentions(Sentence sentence)
     : is_known_(true), text_size_(sentence.text.size()), items_(std::move(sentence.mentions)) {}
 
+Mentions Mentions::none_in(std::string_view text) {
+  return Mentions(Sentence{.text = std::string(text), .mentions = {}});
+}
+
 }  // namespace makeway

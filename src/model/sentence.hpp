@@ -45,6 +45,8 @@ class Mentions {
  public:
   Mentions() = default;
   explicit Mentions(Sentence sentence);
+  /// Of a text that names nothing but what its reader may know.
+  static Mentions none_in(std::string_view text);
 
   /// False: the text may name anything.
   bool known_for(std::string_view text) const { return is_known_ && text.size() == text_size_; }
