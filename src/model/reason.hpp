@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -308,24 +307,35 @@ class Argument {
   using Value = std::variant<std::int64_t, std::string, Time, Duration, Quantity, PodIndex,
                              UnitIndex, NodeIndex, ObjectName, Reasons, Sentence>;
 
-  Argument(std::integral auto number) : value_(static_cast<std::int64_t>(number)) {}  // NOLINT
-  Argument(const char* name) : value_(std::string(name)) {}                           // NOLINT
-  Argument(std::string_view name) : value_(std::string(name)) {}                      // NOLINT
-  Argument(std::string name) : value_(std::move(name)) {}                             // NOLINT
-  Argument(Time time) : value_(time) {}                                               // NOLINT
-  Argument(Duration duration) : value_(duration) {}                                   // NOLINT
-  Argument(Quantity quantity) : value_(std::move(quantity)) {}                        // NOLINT
-  Argument(PodIndex pod) : value_(pod) {}                                             // NOLINT
-  Argument(UnitIndex unit) : value_(unit) {}                                          // NOLINT
-  Argument(NodeIndex node) : value_(node) {}                                          // NOLINT
-  Argument(ObjectName object) : value_(std::move(object)) {}                          // NOLINT
-  Argument(Sentence sentence) : value_(std::move(sentence)) {}                        // NOLINT
-  Argument(Reasons reasons);                                                          // NOLINT
-  Argument(Reason reason);                                                            // NOLINT
+  Argument(std::integral auto number)  // NOLINT: arguments are written as they are.
+      : Argument(Number{.value = static_cast<std::int64_t>(number)}) {}
+  Argument(const char* name);       // NOLINT
+  Argument(std::string_view name);  // NOLINT
+  Argument(std::string name);       // NOLINT
+  Argument(Time time);              // NOLINT
+  Argument(Duration duration);      // NOLINT
+  Argument(Quantity quantity);      // NOLINT
+  Argument(PodIndex pod);           // NOLINT
+  Argument(UnitIndex unit);         // NOLINT
+  Argument(NodeIndex node);         // NOLINT
+  Argument(ObjectName object);      // NOLINT
+  Argument(Sentence sentence);      // NOLINT
+  Argument(Reasons reasons);        // NOLINT
+  Argument(Reason reason);          // NOLINT
+  Argument(const Argument& other);
+  Argument(Argument&& other) noexcept;
+  Argument& operator=(const Argument& other);
+  Argument& operator=(Argument&& other) noexcept;
+  ~Argument();
 
   const Value& value() const { return value_; }
 
  private:
+  struct Number {
+    std::int64_t value;
+  };
+  explicit Argument(Number number);
+
   Value value_;
 };
 
@@ -333,9 +343,6 @@ struct Reason {
   ReasonCode code = ReasonCode::as_written;
   std::vector<Argument> arguments = {};
 };
-
-inline Argument::Argument(Reasons reasons) : value_(std::move(reasons)) {}
-inline Argument::Argument(Reason reason) : value_(Reasons{std::move(reason)}) {}
 
 /// The names as a list: a template joins them.
 Reasons named(const std::vector<std::string>& names);
