@@ -25,6 +25,16 @@ std::set<std::string> owners_of(const EvictionRequest& request) {
   return owners;
 }
 
+BrakeAnswer held_back(Sentence why, Time until) {
+  std::string text = why.text;
+  return {.why = std::move(text), .until = until, .mentions = Mentions(std::move(why))};
+}
+
+/// It names no object but the ask, which is the one that shows it.
+BrakeAnswer held_back(std::string why, Time until) {
+  return held_back(Sentence{.text = std::move(why), .mentions = {}}, until);
+}
+
 }  // namespace
 
 Allowance& EvictionBrakes::of_profile(const std::string& name) {
@@ -65,15 +75,16 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionRequest& request, Time 
   const Duration by_profile = of_profile(request.profile).wait(std::min(victims, own), now);
   if (by_profile > Duration{}) {
     const std::string whose = request.profile.empty() ? "all" : "profile " + request.profile;
-    return {.why = fmt::format("brake: {} evictions a minute for {}", own, whose),
-            .until = now + by_profile};
+    return held_back(fmt::format("brake: {} evictions a minute for {}", own, whose),
+                     now + by_profile);
   }
   const std::int64_t most = settings_.evictions_per_minute;
   for (const auto& [name, pods] : victims_by_namespace(request)) {
     const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
     if (by_namespace == Duration{}) continue;
-    return {.why = fmt::format("brake: {} evictions a minute in namespace {}", most, name),
-            .until = now + by_namespace};
+    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most), .mentions = {}};
+    why.add_mention(MentionKind::namespace_name, name, fmt::format("namespace {}", name));
+    return held_back(std::move(why), now + by_namespace);
   }
   return {};
 }
@@ -86,20 +97,20 @@ BrakeAnswer EvictionBrakes::evicts_again(const EvictionRequest& request, Time no
   if (!last.alarmed) ++alarms_;
   last.alarmed = true;
   const Time until = last.when + settings_.evict_again_window;
-  return {
-      .why = fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
-                         ref_text(request.ask), to_text(now - last.when), to_text(until - now)),
-      .until = until};
+  return held_back(
+      fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
+                  ref_text(request.ask), to_text(now - last.when), to_text(until - now)),
+      until);
 }
 
 BrakeAnswer EvictionBrakes::comes_back(const EvictionRequest& request) const {
   for (const std::string& owner : owners_of(request)) {
     const auto found = occasions_.find({request.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}",
-                               ref_text(request.ask), settings_.occasions_max,
-                               to_text(settings_.occasions_period)),
-            .until = found->second.front() + settings_.occasions_period};
+    return held_back(
+        fmt::format("brake: {} has taken pods of one owner {} times within {}", ref_text(request.ask),
+                    settings_.occasions_max, to_text(settings_.occasions_period)),
+        found->second.front() + settings_.occasions_period);
   }
   return {};
 }
@@ -124,9 +135,9 @@ BrakeAnswer EvictionBrakes::admit(const EvictionRequest& request, Time now) {
   if (request.victims.empty()) return {};
   // A gang that a process before us made leave in part is stopped already.
   if (!request.rolls_back && now < start_ + settings_.quiet_first) {
-    return {.why = fmt::format("brake: no pod is evicted within {} of the start",
-                               to_text(settings_.quiet_first)),
-            .until = start_ + settings_.quiet_first};
+    return held_back(fmt::format("brake: no pod is evicted within {} of the start",
+                                 to_text(settings_.quiet_first)),
+                     start_ + settings_.quiet_first);
   }
   forget_old(now);
   // Nor is its rest kept by an allowance that is empty at the start: asks that are decided

@@ -30,6 +30,7 @@
 #include "base/time.hpp"
 #include "control/allowance.hpp"
 #include "control/port.hpp"
+#include "model/sentence.hpp"
 
 namespace makeway {
 
@@ -67,6 +68,7 @@ struct EvictionRequest {
 struct BrakeAnswer {
   std::string why;  ///< Empty: they may, and are counted. Otherwise why not now, for people.
   std::optional<Time> until = std::nullopt;  ///< So long at least; none: not known.
+  Mentions mentions = {};                    ///< Of `why`.
 };
 
 class EvictionBrakes {

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/victims.hpp"
+#include "model/reason.hpp"
 
 namespace makeway {
 
@@ -33,10 +33,10 @@ class AskLimits : public VictimScope {
   virtual std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const = 0;
 
   /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
-  virtual std::string full_text(std::span<const PodIndex> coming) const = 0;
+  virtual Reason full_reason(std::span<const PodIndex> coming) const = 0;
   /// "queue team-a"
-  virtual std::string title() const = 0;
-  /// What it may take, after `full_text`: "its pods of lower priority".
+  virtual Reason title() const = 0;
+  /// What it may take, after `full_reason`: "its pods of lower priority".
   virtual std::string_view own_pods() const = 0;
 };
 

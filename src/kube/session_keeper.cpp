@@ -482,21 +482,16 @@ class SessionKeeper::PlanBuilder {
   void add_ask(const PlanAsk& ask, const EvictionBrake& brake) {
     const Key key(ask.namespace_name, ask.name);
     const ObjectRef ref = ref_of(ask);
-    std::string reason = obstacle(key, {});
-    std::optional<Time> again_at;
+    BrakeAnswer held{.why = obstacle(key, {})};
     const auto victims = victims_.find(ref);
-    if (reason.empty() && victims != victims_.end() && brake) {
-      BrakeAnswer answer = brake(ask, victims->second);
-      reason = std::move(answer.why);
-      again_at = answer.until;
-    }
-    if (!reason.empty()) {
+    if (held.why.empty() && victims != victims_.end() && brake) held = brake(ask, victims->second);
+    if (!held.why.empty()) {
       const bool has_requests = !ask.placements.empty() || victims != victims_.end();
-      if (has_requests) refuse(key, reason, {}, again_at);
+      if (has_requests) refuse(key, held.why, {}, held.until);
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
-      if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
-      blocked_[ref] = {.why = std::move(reason), .until = again_at};
+      if (held.until && *held.until > now_ + soon) say(key, waiting(ask, held));
+      blocked_[ref] = std::move(held);
       return;
     }
     Entry& entry = keeper_.sessions_.at(key);
@@ -509,7 +504,7 @@ class SessionKeeper::PlanBuilder {
     relied_on_[ref] = {keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word))};
   }
 
-  ConditionUpdate waiting(const PlanAsk& ask, std::string_view brake) const {
+  ConditionUpdate waiting(const PlanAsk& ask, const BrakeAnswer& brake) const {
     return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 

@@ -105,6 +105,7 @@ class SessionKeeperTest : public testing::Test {
                 .name = high.name,
                 .outcome = Outcome::preempts};
     ask.reason = "1 session leaves";
+    ask.reason_mentions = Mentions::none_in(ask.reason);
     ask.placements.push_back({.namespace_name = "team", .name = high.name + "/a", .node = "n1"});
     ask.session.emplace();
     ask.session->victims.push_back({.namespace_name = "team",
@@ -438,6 +439,7 @@ TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
               .name = "train",
               .outcome = Outcome::infeasible};
   ask.reason = "has no room";
+  ask.reason_mentions = Mentions::none_in(ask.reason);
   ask.session.emplace();
   plan.asks.push_back(ask);
   const PlanJobs made = jobs(plan);
@@ -471,7 +473,11 @@ TEST_F(SessionKeeperTest, ItsOwnerReadsNoNamesOfOtherNamespaces) {
                 .namespace_name = "team",
                 .name = "train",
                 .outcome = Outcome::waits};
-  waits.reason = "fits once other/big/main has left";
+  Sentence sentence{.text = "fits once ", .mentions = {}};
+  sentence.add_mention(MentionKind::kernel, "other", "other/big/main");
+  sentence.add(" has left");
+  waits.reason = sentence.text;
+  waits.reason_mentions = Mentions(sentence);
   waits.waits_for = {{.namespace_name = "other", .name = "big/main"}};
   waits.session.emplace();
   plan.asks.push_back(waits);
@@ -504,7 +510,9 @@ TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
     keeper.add_jobs(
         preempt_plan(high, low, {}), cache,
         [&](const PlanAsk&, const std::vector<const PlanAction*>&) {
-          return BrakeAnswer{.why = "brake: slowly", .until = at_noon + Duration{seconds * 1'000}};
+          return BrakeAnswer{.why = "brake: slowly",
+                             .until = at_noon + Duration{seconds * 1'000},
+                             .mentions = Mentions::none_in("brake: slowly")};
         },
         made);
     EXPECT_EQ(made.refused.size(), 2U);

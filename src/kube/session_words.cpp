@@ -31,11 +31,13 @@ std::string then_text(const Session& session) {
 
 ConditionUpdate started_word() { return session_word(true, "Scheduled", {}); }
 
-ConditionUpdate waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes) {
+ConditionUpdate waiting_word(const PlanAsk& ask, const BrakeAnswer& brake, bool names_causes) {
   const bool has_room = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
-  std::string message = ask.reason;
-  if (!brake.empty()) message += fmt::format(" ({})", brake);
-  if (!names_causes) message = tenant_text(message, ask.namespace_name, ask.waits_for);
+  const auto shown = [&](const std::string& text, const Mentions& mentions) {
+    return names_causes ? text : tenant_text(text, mentions, ask.namespace_name);
+  };
+  std::string message = shown(ask.reason, ask.reason_mentions);
+  if (!brake.why.empty()) message += fmt::format(" ({})", shown(brake.why, brake.mentions));
   return session_word(false, has_room ? "WaitsForRoom" : "Unschedulable", message);
 }
 

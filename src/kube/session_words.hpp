@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/brakes.hpp"
 #include "kube/write_calls.hpp"
 #include "model/plan.hpp"
 #include "model/session_objects.hpp"
@@ -12,9 +13,9 @@
 namespace makeway::kube {
 
 ConditionUpdate started_word();
-/// It has no place yet, or its room is not free yet. `brake`: what holds it back; may be empty.
+/// It has no place yet, or its room is not free yet. `brake`: what holds it back, if anything.
 /// An object of another namespace has a name in it only if `names_causes`.
-ConditionUpdate waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes);
+ConditionUpdate waiting_word(const PlanAsk& ask, const BrakeAnswer& brake, bool names_causes);
 /// It leaves; the session is as its next status says, so that what follows can be reported.
 ConditionUpdate ending_word(std::string reason, std::string_view why, const Session& session);
 

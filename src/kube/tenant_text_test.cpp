@@ -4,42 +4,72 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace makeway::kube {
 namespace {
 
-struct TenantCase {
-  std::string_view text;
-  std::string_view told;
-};
+/// As a reader of namespace "a" has it.
+std::string shown(Sentence sentence) {
+  const std::string text = sentence.text;
+  return tenant_text(text, Mentions(std::move(sentence)), "a");
+}
 
-TEST(TenantText, NamesWhatIsInItsNamespaceAndNobodyElse) {
-  const std::vector<PodPlacement> named = {{.namespace_name = "b", .name = "high/main"},
-                                           {.namespace_name = "b", .name = "web"},
-                                           {.namespace_name = "a", .name = "web"}};
-  for (const auto& [text, told] : std::vector<TenantCase>{
-           {"", ""},
-           {"has no room, and only Session b/high, the first that does not fit, may preempt",
-            "has no room, and only a session of another namespace, the first that does not fit, "
-            "may preempt"},
-           {"only Session a/high may preempt", "only Session a/high may preempt"},
-           {"fits once b/high/main and 2 more have left",
-            "fits once a kernel of another namespace and 2 more have left"},
-           {"fits once b/web has left", "fits once a pod of another namespace has left"},
-           {"fits once a/web has left", "fits once a/web has left"},
-           {"x is no longer nominated to n1, where Pod b/web goes; in all, 2 of its pods",
-            "x is no longer nominated to n1, where a pod of another namespace goes; in all, 2 of "
-            "its pods"},
-           {"Pod b/web", "a pod of another namespace"},
-           {"b/web b/web", "a pod of another namespace a pod of another namespace"},
-           {"short of cpu (brake: 10 evictions a minute in namespace b)",
-            "short of cpu (brake: 10 evictions a minute in another namespace)"},
-           {"10 evictions a minute in namespace a", "10 evictions a minute in namespace a"},
-           {"short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated",
-            "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated"},
-           {"taint namespace is not tolerated", "taint namespace is not tolerated"},
-           {"PodGroup a/gang: no node", "PodGroup a/gang: no node"}}) {
-    EXPECT_EQ(tenant_text(text, "a", named), told);
-  }
+Sentence around(std::string_view before, MentionKind kind, std::string_view namespace_name,
+                std::string_view words, std::string_view after) {
+  Sentence sentence;
+  sentence.add(before);
+  sentence.add_mention(kind, namespace_name, words);
+  sentence.add(after);
+  return sentence;
+}
+
+TEST(TenantText, ShowsTheKindOfWhatIsInOtherNamespaces) {
+  EXPECT_EQ(shown(around("only ", MentionKind::session, "b", "Session b/high", " may preempt")),
+            "only a session of another namespace may preempt");
+  EXPECT_EQ(shown(around("fits once ", MentionKind::kernel, "b", "b/high/main", " has left")),
+            "fits once a kernel of another namespace has left");
+  EXPECT_EQ(shown(around("", MentionKind::pod, "b", "Pod b/web of plane east", "")),
+            "a pod of another namespace");
+  EXPECT_EQ(
+      shown(around("lost to ", MentionKind::replica_schedule, "b", "ReplicaSchedule b/r", "")),
+      "lost to a replica schedule of another namespace");
+  EXPECT_EQ(shown(around("1 replica of ", MentionKind::deployment, "b", "b/web", " goes")),
+            "1 replica of a deployment of another namespace goes");
+  EXPECT_EQ(shown(around("for ", MentionKind::pod_group, "b", "PodGroup b/gang", "")),
+            "for a pod group of another namespace");
+  EXPECT_EQ(shown(around("a minute in ", MentionKind::namespace_name, "b", "namespace b", ")")),
+            "a minute in another namespace)");
+}
+
+TEST(TenantText, ShowsWhatIsInItsOwnNamespace) {
+  EXPECT_EQ(shown(around("only ", MentionKind::session, "a", "Session a/high", " may preempt")),
+            "only Session a/high may preempt");
+  EXPECT_EQ(shown(around("in ", MentionKind::namespace_name, "a", "namespace a", "")),
+            "in namespace a");
+}
+
+TEST(TenantText, EachMentionIsShownByItself) {
+  Sentence sentence = around("", MentionKind::pod, "b", "b/web", " and ");
+  sentence.add(around("", MentionKind::pod, "a", "a/web", " and "));
+  sentence.add(around("", MentionKind::pod, "c", "c/web", "."));
+  EXPECT_EQ(shown(std::move(sentence)),
+            "a pod of another namespace and a/web and a pod of another namespace.");
+}
+
+TEST(TenantText, AWordThatLooksLikeANameIsNone) {
+  // A namespace may be called as a label or a resource begins.
+  EXPECT_EQ(shown({.text = "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated",
+                   .mentions = {}}),
+            "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated");
+}
+
+TEST(TenantText, ATextWhoseNamesAreNotKnownIsNotShown) {
+  EXPECT_EQ(tenant_text("only Session b/high may preempt", Mentions(), "a"), unknown_names_text);
+  // It was changed after its mentions were found.
+  const Mentions before(Sentence{.text = "has no room", .mentions = {}});
+  EXPECT_EQ(tenant_text("has no room", before, "a"), "has no room");
+  EXPECT_EQ(tenant_text("has no room beside b/web", before, "a"), unknown_names_text);
 }
 
 }  // namespace

@@ -217,15 +217,17 @@ class JobBuilder {
     const auto found = unscheduled_.find(object);
     if (found != unscheduled_.end()) {
       conditions_written_.insert(object);
-      return owners_text(object, found->second->message);
+      return owners_text(object, found->second->message, found->second->message_mentions);
     }
     if (!or_of_ask || !ask_of_pod_.contains(object)) return {};
-    return owners_text(object, asks_[ask_of_pod_[object]].ask->reason);
+    const PlanAsk& ask = *asks_[ask_of_pod_[object]].ask;
+    return owners_text(object, ask.reason, ask.reason_mentions);
   }
 
   /// As the owner of the object may read it.
-  std::string owners_text(const ObjectRef& object, const std::string& text) const {
-    return rules_.names_causes ? text : tenant_text(text, object.namespace_name);
+  std::string owners_text(const ObjectRef& object, const std::string& text,
+                          const Mentions& mentions) const {
+    return rules_.names_causes ? text : tenant_text(text, mentions, object.namespace_name);
   }
 
   static void add_failed_event(WriteJob& job) {
@@ -517,15 +519,16 @@ class JobBuilder {
     const auto braked = braked_.find(ask == ask_of_pod_.end() ? *object : ask->second);
     if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
-    patch.conditions.push_back({.type = status.condition,
-                                .value = status.value,
-                                .reason = status.reason,
-                                .message = status.message});
+    patch.conditions.push_back(
+        {.type = status.condition,
+         .value = status.value,
+         .reason = status.reason,
+         .message = owners_text(*object, status.message, status.message_mentions)});
     if (braked != braked_.end()) {
-      patch.conditions.back().message += fmt::format(" ({})", braked->second.why);
+      const BrakeAnswer& brake = braked->second;
+      patch.conditions.back().message +=
+          fmt::format(" ({})", owners_text(*object, brake.why, brake.mentions));
     }
-    std::string& message = patch.conditions.back().message;
-    message = owners_text(*object, message);
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,

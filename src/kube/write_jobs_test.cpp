@@ -30,6 +30,7 @@ PlanAsk pod_ask(const std::string& name, Outcome outcome, const std::string& nod
   PlanAsk ask{.kind = AskKind::pod, .namespace_name = "a", .name = name, .outcome = outcome};
   if (!node.empty()) ask.placements = {{.namespace_name = "a", .name = name, .node = node}};
   ask.reason = "because";
+  ask.reason_mentions = Mentions::none_in(ask.reason);
   return ask;
 }
 
@@ -44,7 +45,8 @@ Plan two_victims_plan() {
                   .condition = "PodScheduled",
                   .value = false,
                   .reason = "Unschedulable",
-                  .message = "waits for room"}};
+                  .message = "waits for room",
+                  .message_mentions = Mentions::none_in("waits for room")}};
   return plan;
 }
 
@@ -86,11 +88,15 @@ TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
   see(job_object("urgent"));
   Plan plan{.id = "0123"};
   plan.asks = {pod_ask("urgent", Outcome::waits, "n1")};
+  Sentence sentence{.text = "waits; p is no longer nominated to n2, where ", .mentions = {}};
+  sentence.add_mention(MentionKind::pod, "b", "Pod b/web");
+  sentence.add(" goes");
   plan.status = {{.object = "Pod a/urgent",
                   .condition = "PodScheduled",
                   .value = false,
                   .reason = "Unschedulable",
-                  .message = "waits; p is no longer nominated to n2, where Pod b/web goes"}};
+                  .message = sentence.text,
+                  .message_mentions = Mentions(sentence)}};
   for (const bool is_nominated : {true, false}) {
     if (is_nominated) plan.actions = {job_action(ActionType::nominate, "urgent", "n1")};
     if (!is_nominated) plan.actions.clear();
@@ -208,7 +214,8 @@ TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
   }
   EXPECT_TRUE(made.jobs.empty());  // It is over in a moment.
   rules.brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) {
-    return BrakeAnswer{.why = "too many", .until = Time{10'001}};
+    return BrakeAnswer{
+        .why = "too many", .until = Time{10'001}, .mentions = Mentions::none_in("too many")};
   };
   const PlanJobs longer = jobs(two_victims_plan());
   ASSERT_EQ(longer.jobs.size(), 1U);

@@ -31,15 +31,17 @@ std::string priority_mismatch_text(const Cluster& cluster, GroupIndex group) {
 }
 
 std::optional<PlanStatus> priority_condition(const Cluster& cluster, GroupIndex group) {
-  std::string text = priority_mismatch_text(cluster, group);
-  if (text.empty()) return std::nullopt;
+  Sentence sentence{.text = priority_mismatch_text(cluster, group), .mentions = {}};
+  if (sentence.text.empty()) return std::nullopt;
+  sentence.add("; the group's counts");  // It names only a pod of the group.
   const Group& object = cluster.groups()[group];
   return PlanStatus{.object = object_text("PodGroup", cluster.text(object.namespace_name),
                                           cluster.text(object.name)),
                     .condition = std::string(pods_not_matching_priority),
                     .value = true,
                     .reason = "PriorityDiffers",
-                    .message = std::move(text) + "; the group's counts"};
+                    .message = sentence.text,
+                    .message_mentions = Mentions(sentence)};
 }
 
 }  // namespace makeway

@@ -20,6 +20,7 @@
 #include "model/plan_queue.hpp"
 #include "model/plan_replica.hpp"
 #include "model/plan_session.hpp"
+#include "model/sentence.hpp"
 
 namespace makeway {
 
@@ -320,6 +321,7 @@ struct PlanAsk {
   Rare<PlanReplicas> replicas;  ///< Of a ReplicaSchedule.
   Rare<PlanSession> session;    ///< Of a Session.
   std::string reason;           ///< One sentence.
+  Mentions reason_mentions = {};
   PlanExplanation explanation;
 
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
@@ -369,6 +371,7 @@ struct PlanStatus {
   bool value = false;
   std::string reason;
   std::string message;
+  Mentions message_mentions = {};
 
   friend bool operator==(const PlanStatus&, const PlanStatus&) = default;
 };

@@ -1,10 +1,10 @@
 #include "model/plan_replica.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "base/checked_math.hpp"
 #include "model/gpus.hpp"
@@ -37,14 +37,18 @@ std::int64_t amount_of(const PlanReplicaClaim& claim, bool forced) {
 
 }  // namespace
 
-std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim) {
-  std::vector<std::string> parts;
+Sentence claim_sentence(const PlanReplicas& replicas, const PlanReplicaClaim& claim) {
+  Sentence sentence;
+  const auto start_part = [&] {
+    if (!sentence.text.empty()) sentence.add("; ");
+  };
   std::int64_t open = claim.needed;
   // What a pod frees beyond the need is left out.
   const auto add = [&](std::int64_t amount, std::string_view one, std::string_view several) {
     const std::int64_t part = std::min(amount, open);
     if (part <= 0) return;
-    parts.push_back(
+    start_part();
+    sentence.add(
         fmt::format("{} {}", part_of(replicas, part, claim.needed), part == 1 ? one : several));
     open -= part;
   };
@@ -52,18 +56,30 @@ std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& cla
   add(claim.left_over, "left over by others", "left over by others");
   add(amount_of(claim, false), "leaving by itself", "leaving by themselves");
   add(amount_of(claim, true), "freed by force-deletion", "freed by force-deletion");
-  std::map<std::string, std::int64_t> losers;
+  struct Loser {
+    std::string_view namespace_name;
+    std::int64_t replicas = 0;
+  };
+  std::map<std::string, Loser> losers;
   for (const PlanReplicaVictim& victim : claim.victims) {
     if (victim.action != ReplicaAction::scale_down) continue;
-    ++losers[fmt::format("{}/{}", victim.namespace_name, victim.deployment)];
+    Loser& loser = losers[fmt::format("{}/{}", victim.namespace_name, victim.deployment)];
+    loser.namespace_name = victim.namespace_name;
+    ++loser.replicas;
   }
-  for (const auto& [name, count] : losers) {
-    parts.push_back(fmt::format("{} {} of {} in plane {} {}", count,
-                                count == 1 ? "replica" : "replicas", name, claim.plane,
-                                count == 1 ? "goes" : "go"));
+  for (const auto& [name, loser] : losers) {
+    const bool is_one = loser.replicas == 1;
+    start_part();
+    sentence.add(fmt::format("{} {} of ", loser.replicas, is_one ? "replica" : "replicas"));
+    sentence.add_mention(MentionKind::deployment, loser.namespace_name, name);
+    sentence.add(fmt::format(" in plane {} {}", claim.plane, is_one ? "goes" : "go"));
   }
-  if (parts.empty()) return fmt::format("room is left on node {}", claim.node);
-  return fmt::format("{}", fmt::join(parts, "; "));
+  if (sentence.text.empty()) sentence.add(fmt::format("room is left on node {}", claim.node));
+  return sentence;
+}
+
+std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim) {
+  return claim_sentence(replicas, claim).text;
 }
 
 std::int64_t scaled_down(const PlanReplicas& replicas) {

@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "model/configuration.hpp"
 #include "model/replica_schedule.hpp"
+#include "model/sentence.hpp"
 
 namespace makeway {
 
@@ -142,6 +143,7 @@ struct PlanReplicaStatus {
 };
 
 /// "2 of 3 GPUs are leaving by themselves; 1 replica of shop/batch in plane eu-2 goes"
+Sentence claim_sentence(const PlanReplicas& replicas, const PlanReplicaClaim& claim);
 std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim);
 
 /// How many replicas its victims' deployments lose.

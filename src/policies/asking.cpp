@@ -1,7 +1,5 @@
 #include "policies/asking.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <tuple>
@@ -11,6 +9,7 @@
 #include "model/regime.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/deciding.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 
@@ -104,10 +103,10 @@ std::optional<Problem> find_ask(const Cluster& cluster, const Regimes& regimes, 
                        "makeway snapshot lists the pending pods");
   }
   if (cluster.pods().node[*pod].exists()) {
-    return ask_problem(
-        name,
-        fmt::format("it already runs on node {}", node_name(cluster, cluster.pods().node[*pod])),
-        "only a pending pod can ask");
+    return ask_problem(name,
+                       write_text(cluster, {.code = ReasonCode::already_runs,
+                                            .arguments = {cluster.pods().node[*pod]}}),
+                       "only a pending pod can ask");
   }
   if (!pending(cluster, *pod)) {
     return ask_problem(name, "it is being deleted", "only a pending pod can ask");
@@ -118,14 +117,16 @@ std::optional<Problem> find_ask(const Cluster& cluster, const Regimes& regimes, 
 }
 
 /// A pod whose placement is not ours cannot ask.
-std::optional<Problem> find_placed_elsewhere(const Regimes& regimes, const AskName& name,
-                                             PodIndex pod) {
+std::optional<Problem> find_placed_elsewhere(const Cluster& cluster, const Regimes& regimes,
+                                             const AskName& name, PodIndex pod) {
   const ReplicaSchedule* const schedule = pod.exists() ? regimes.schedule_of(pod) : nullptr;
   if (schedule == nullptr) return std::nullopt;
-  return ask_problem(name,
-                     fmt::format("it belongs to ReplicaSchedule {}/{}, and Kubernetes places it",
-                                 schedule->namespace_name, schedule->name),
-                     "ask for the schedule");
+  const ObjectName owner{.kind = MentionKind::replica_schedule,
+                         .namespace_name = schedule->namespace_name,
+                         .name = schedule->name};
+  return ask_problem(
+      name, write_text(cluster, {.code = ReasonCode::belongs_to_schedule, .arguments = {owner}}),
+      "ask for the schedule");
 }
 
 /// Whether it asks itself, or its group does.
@@ -149,14 +150,18 @@ std::optional<Problem> find_given(const Cluster& cluster, const Regimes& regimes
     if (!own) {
       return ask_problem(
           first,
-          fmt::format("the given placements are not those of its pending pods: {}/{}",
-                      given.namespace_name, given.name),
+          write_text(cluster, {.code = ReasonCode::not_its_placements,
+                               .arguments = {ObjectName{.kind = MentionKind::pod,
+                                                        .namespace_name = given.namespace_name,
+                                                        .name = given.name}}}),
           "give its own placements, each once, or none");
     }
     const std::optional<NodeIndex> node = cluster.find_node(given.node, given.plane);
     if (!node || !cluster.nodes().flags[*node].exists) {
-      return ask_problem(first, fmt::format("the given node {} does not exist", given.node),
-                         "correct the placement");
+      return ask_problem(
+          first,
+          write_text(cluster, {.code = ReasonCode::given_node_missing, .arguments = {given.node}}),
+          "correct the placement");
     }
     places.push_back({.pod = *pod, .node = *node});
   }
@@ -178,7 +183,7 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
                                   const Regimes& regimes, Asking& asking) {
   PendingUnit unit;
   if (auto problem = find_ask(cluster, regimes, name, unit)) return problem;
-  if (auto problem = find_placed_elsewhere(regimes, name, unit.pod)) return problem;
+  if (auto problem = find_placed_elsewhere(cluster, regimes, name, unit.pod)) return problem;
   if (is_asked_for(asking, unit.unit, unit.pod)) return std::nullopt;  // It is named twice.
   const Unit& row = cluster.units()[unit.unit];
   if (row.kind == UnitKind::group && !unit.member) {

@@ -10,7 +10,7 @@
 namespace makeway::tidy {
 namespace {
 
-enum class Where : std::uint8_t { core, source, everywhere };
+enum class Where : std::uint8_t { core, policies, source, everywhere };
 
 struct Token {
   std::string_view text;
@@ -23,6 +23,7 @@ constexpr std::string_view use_prng = "a seeded Prng (base/prng.hpp)";
 constexpr std::string_view use_value = "return a value; the edges print";
 constexpr std::string_view use_one_thread = "core layers are single-threaded";
 constexpr std::string_view use_integers = "int64_t in named units";
+constexpr std::string_view use_reason = "a Reason (model/reason.hpp), which plan_writer.cpp writes";
 
 constexpr std::array tokens = {
     Token{"system_clock", Where::core, use_clock},
@@ -56,6 +57,8 @@ constexpr std::array tokens = {
     Token{"thread_local", Where::core, use_one_thread},
     Token{"float", Where::core, use_integers},
     Token{"double", Where::core, use_integers},
+    Token{"fmt::format", Where::policies, use_reason},
+    Token{"fmt::join", Where::policies, use_reason},
     Token{"std::exit", Where::core, "a Result; only main ends the process"},
     Token{"std::abort", Where::core, "CHECK"},
     Token{"assert(", Where::source, "CHECK"},
@@ -70,8 +73,13 @@ bool is_core(std::string_view path) {
   return std::ranges::find(core, layer_of(path)) != core.end();
 }
 
+/// The one place that makes the sentences of a plan.
+constexpr std::string_view plan_writer = "src/policies/shared/plan_writer.cpp";
+
 bool applies(const Token& token, std::string_view path) {
   switch (token.where) {
+    case Where::policies:
+      return layer_of(path) == "policies" && !is_companion(path) && path != plan_writer;
     case Where::core: return is_core(path) && !is_companion(path);
     case Where::source: return path.starts_with("src/") && !is_companion(path);
     case Where::everywhere: return true;

@@ -21,6 +21,14 @@ TEST(Tokens, CoreLayersSeeNoOutsideWorld) {
   }
 }
 
+TEST(Tokens, PoliciesWriteNoSentences) {
+  const std::string code = "ask.reason = fmt::format(\"{} of {}\", a, fmt::join(b, c));";
+  EXPECT_EQ(count("src/policies/session/a.cpp", code), 2U);
+  EXPECT_EQ(count("src/policies/session/a_test.cpp", code), 0U);
+  EXPECT_EQ(count("src/policies/shared/plan_writer.cpp", code), 0U);
+  EXPECT_EQ(count("src/model/a.cpp", code), 0U);
+}
+
 TEST(Tokens, EdgesMay) {
   EXPECT_EQ(count("src/cli/a.cpp", "fmt::print(\"x\"); std::getenv(\"X\");"), 0U);
   EXPECT_EQ(count("src/kube/a.cpp", "std::thread worker; system_clock::now();"), 0U);

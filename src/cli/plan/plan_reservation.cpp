@@ -8,7 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "model/object_text.hpp"
-#include "policies/required_node/required_node_explain.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -1,14 +1,12 @@
 #include "policies/queue/queue_plan.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
-#include "policies/queue/queue_amount.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -72,12 +70,12 @@ void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
     if (claim.bound.empty()) claim.bound = losers.bound;
     claim.losses.push_back(losses_.size());
     const QueueCandidate* const spared = spared_for(all[at], neighbours);
-    losses_.push_back(
-        {.for_queue = cause,
-         .from = row,
-         .candidate = &all[at],
-         .spared = spared,
-         .key = spared == nullptr ? "only candidate" : lost_on(all[at], *spared, spare)});
+    losses_.push_back({.for_queue = cause,
+                       .from = row,
+                       .candidate = &all[at],
+                       .spared = spared,
+                       .key = spared == nullptr ? Reason{.code = ReasonCode::only_candidate}
+                                                : lost_on(all[at], *spared, spare)});
     world_.leave(candidates_.pods_of(all[at]));
   }
 }
@@ -241,7 +239,7 @@ void QueuePlan::write_ask(QueueRow row) {
   std::ranges::reverse(ask.victims);  // Most important first.
   if (!claim.bound.empty()) ask.bounds_reached.emplace_back(claim.bound);
   ask.outcome = outcome_of(row);
-  ask.reason = reason_of(row);
+  set_reason(world_.cluster(), ask, reason_of(row));
   draft_.plan.asks.push_back(std::move(ask));
 }
 
@@ -251,22 +249,22 @@ Outcome QueuePlan::outcome_of(QueueRow row) const {
   if (std::ranges::any_of(claim.moves, [](const QueueMove* move) { return !move->at_once; })) {
     return Outcome::waits;
   }
-  if (!amounts_text(unmet(row)).empty() || !stuck_text(row).empty()) return Outcome::infeasible;
-  return amounts_text(delayed(row)).empty() ? Outcome::fits : Outcome::waits;
+  if (!amounts_of(unmet(row)).empty() || !stuck(row).empty()) return Outcome::infeasible;
+  return amounts_of(delayed(row)).empty() ? Outcome::fits : Outcome::waits;
 }
 
-/// "cpu 1, memory 9Gi"
-std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const {
-  std::string text;
+/// "cpu 1, memory 9Gi"; none: no resource has an amount.
+Reasons QueuePlan::amounts_of(std::span<const std::int64_t> amounts) const {
+  Reasons parts;
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     if (amounts[column] <= 0) continue;
-    const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
-    if (!text.empty()) text += ", ";
-    text += resource;
-    text += ' ';
-    text += queue_amount(resource, amounts[column]);
+    const std::string name = resource(column);
+    parts.push_back(
+        {.code = ReasonCode::amount_of,
+         .arguments = {name,
+                       Quantity{.resource = name, .amount = amounts[column], .decimals = true}}});
   }
-  return text;
+  return parts;
 }
 
 /// What it deserves beyond its exact share, and nobody is made to leave for. Of finer units that is
@@ -303,30 +301,33 @@ std::vector<std::int64_t> QueuePlan::delayed(QueueRow row) const {
   return amounts;
 }
 
-/// Why those who have more than they deserve keep it, resource by resource.
-std::string QueuePlan::keepers_text(std::span<const std::int64_t> amounts) {
+/// Why those who have more than they deserve keep it, resource by resource, each once.
+Reasons QueuePlan::keepers_of(std::span<const std::int64_t> amounts) {
   keepers_.resize(table_.resources());
-  std::vector<std::string> texts;
+  Reasons keepers;
+  std::vector<std::string_view> known;
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     if (amounts[column] <= 0) continue;
-    if (keepers_[column].empty()) keepers_[column] = find_keepers(column);
-    if (std::ranges::find(texts, keepers_[column]) == texts.end()) {
-      texts.push_back(keepers_[column]);
+    if (keepers_[column].empty()) {
+      keepers_[column] = write_text(world_.cluster(), find_keepers(column));
     }
+    if (std::ranges::find(known, keepers_[column]) != known.end()) continue;
+    known.emplace_back(keepers_[column]);
+    keepers.push_back({.code = ReasonCode::as_written, .arguments = {keepers_[column]}});
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return keepers;
 }
 
-std::string QueuePlan::find_keepers(std::size_t column) const {
+Reason QueuePlan::find_keepers(std::size_t column) const {
   struct Kind {
-    std::string_view text;
-    std::string_view first;  ///< Queue.
+    ReasonCode code = ReasonCode::keeper_limited;
+    std::string_view first = {};  ///< Queue.
     std::size_t queues = 0;
   };
-  std::array<Kind, 4> kinds{{{.text = "is not reclaimable"},
-                             {.text = "has leaving pods that do not terminate"},
-                             {.text = "has pods that may not be evicted"},
-                             {.text = "gives only what it holds beyond a limit"}}};
+  std::array<Kind, 4> kinds{{{.code = ReasonCode::keeper_not_reclaimable},
+                             {.code = ReasonCode::keeper_stuck},
+                             {.code = ReasonCode::keeper_protected},
+                             {.code = ReasonCode::keeper_limited}}};
   for (const QueueRow row : table_.leaves()) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t more = std::min(numbers.used, numbers.allocated) - numbers.deserved;
@@ -338,86 +339,89 @@ std::string QueuePlan::find_keepers(std::size_t column) const {
                                                       : 3];
     if (kind.queues++ == 0) kind.first = table_.entry(row).name;
   }
-  std::vector<std::string> texts;
+  Reasons keepers;
   for (const Kind& kind : kinds) {
     if (kind.queues == 0) continue;
-    const std::string more =
-        kind.queues == 1 ? std::string() : fmt::format(" (and {} more)", kind.queues - 1);
-    texts.push_back(fmt::format("{} {}{}", kind.first, kind.text, more));
+    Reason keeper{.code = kind.code, .arguments = {kind.first}};
+    if (kind.queues > 1) {
+      keeper = {.code = ReasonCode::keeper_and_more,
+                .arguments = {std::move(keeper), kind.queues - 1}};
+    }
+    keepers.push_back(std::move(keeper));
   }
-  if (texts.empty()) return "no queue has more than it deserves";
-  return fmt::format("{}", fmt::join(texts, ", "));
+  if (keepers.empty()) return {.code = ReasonCode::no_keepers};
+  return {.code = ReasonCode::keepers, .arguments = {std::move(keepers)}};
 }
 
-/// What it uses beyond what it may, and nobody who holds it may leave.
-std::string QueuePlan::stuck_text(QueueRow row) const {
+/// What it uses beyond what it may, and no pod that holds it may leave.
+Reasons QueuePlan::stuck(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
     amounts[column] = numbers.holding() - numbers.allocated - candidates_.freeable(row, column);
   }
-  return amounts_text(amounts);
+  return amounts_of(amounts);
 }
 
-std::string QueuePlan::conceded_text(QueueRow row) const {
+Reasons QueuePlan::conceded(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     amounts[column] = table_.at(row, column).conceded;
   }
-  return amounts_text(amounts);
+  return amounts_of(amounts);
 }
 
-std::string QueuePlan::reason_of(QueueRow row) {
-  const Claim& claim = claims_[row.value];
-  std::vector<std::string> parts;
-  const auto part_of = [&](bool at_once, std::string_view text) {
-    std::vector<std::int64_t> amounts(table_.resources());
-    for (const QueueMove* const move : claim.moves) {
-      if (move->at_once == at_once) amounts[move->column] += move->amount;
-    }
-    for (std::size_t column = 0; at_once && column < amounts.size(); ++column) {
-      amounts[column] -= table_.at(row, column).conceded;
-    }
-    const std::string amounts_moved = amounts_text(amounts);
-    if (!amounts_moved.empty()) parts.push_back(fmt::format("{} {}", amounts_moved, text));
+/// What moves to it, at once or when pods are gone.
+Reasons QueuePlan::received(QueueRow row, bool at_once) const {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (const QueueMove* const move : claims_[row.value].moves) {
+    if (move->at_once == at_once) amounts[move->column] += move->amount;
+  }
+  for (std::size_t column = 0; at_once && column < amounts.size(); ++column) {
+    amounts[column] -= table_.at(row, column).conceded;
+  }
+  return amounts_of(amounts);
+}
+
+Reason QueuePlan::reason_of(QueueRow row) {
+  Reasons parts;
+  const auto add = [&](ReasonCode code, Reasons amounts, const std::vector<Argument>& more = {}) {
+    if (amounts.empty()) return;
+    Reason& part = parts.emplace_back(Reason{.code = code, .arguments = {std::move(amounts)}});
+    part.arguments.insert(part.arguments.end(), more.begin(), more.end());
   };
-  part_of(true, "at once");
-  part_of(false, "once pods that hold it are gone");
-  if (const std::string later = amounts_text(delayed(row)); !later.empty()) {
-    parts.push_back(fmt::format("no pod is evicted for {} before its pods have waited {}", later,
-                                to_text(world_.configuration().engine.preemption_delay)));
-  }
+  add(ReasonCode::queue_gets_at_once, received(row, true));
+  add(ReasonCode::queue_gets_later, received(row, false));
+  add(ReasonCode::queue_delayed, amounts_of(delayed(row)),
+      {world_.configuration().engine.preemption_delay});
   const std::vector<std::int64_t> open = unmet(row);
-  if (const std::string text = amounts_text(open); !text.empty()) {
-    parts.push_back(fmt::format("no queue gives {}: {}", text, keepers_text(open)));
-  }
-  if (const std::string text = amounts_text(rounding(row)); !text.empty()) {
-    parts.push_back(fmt::format(
-        "no pod is evicted for {}: it exceeds the exact share and comes from free room only",
-        text));
-  }
-  const bool overuse =
-      std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
+  add(ReasonCode::queue_unmet, amounts_of(open), {keepers_of(open)});
+  add(ReasonCode::queue_rounding, amounts_of(rounding(row)));
+  const bool overuse = std::ranges::any_of(claims_[row.value].losses,
+                                           [&](std::size_t at) { return losses_[at].from == row; });
   if (overuse) {
-    parts.push_back(fmt::format("it uses more than it {}, so some of its own pods leave",
-                                is_over(row) ? "may" : "deserves"));
+    parts.push_back({.code = is_over(row) ? ReasonCode::queue_overuses_limit
+                                          : ReasonCode::queue_overuses_share});
   }
-  if (const std::string conceded = conceded_text(row); !conceded.empty()) {
-    parts.push_back(
-        fmt::format("it keeps {} more than it deserves, held by pods that stay", conceded));
-  }
-  if (const std::string stuck = stuck_text(row); !stuck.empty()) {
-    parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
-  }
+  add(ReasonCode::queue_conceded, conceded(row));
+  add(ReasonCode::queue_stuck, stuck(row));
   if (parts.empty()) {
-    parts.emplace_back(claims(row) ? "it lacks less than one unit" : "it uses no more than it may");
+    parts.push_back(
+        {.code = claims(row) ? ReasonCode::queue_lacks_fraction : ReasonCode::queue_within_limits});
   }
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return {.code = ReasonCode::queue_parts, .arguments = {std::move(parts)}};
 }
 
 void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
   const Cluster& cluster = world_.cluster();
   const bool own = loss.from == loss.for_queue;
+  const Reason other =
+      loss.spared == nullptr
+          ? Reason{.code = ReasonCode::no_other_in_queue, .arguments = {name(loss.from)}}
+          : Reason{.code = ReasonCode::named, .arguments = {loss.spared->unit}};
+  const std::string reason = write_text(cluster, loss_reason(loss));
+  const std::string alternative = write_text(cluster, other);
+  const std::string key = write_text(cluster, loss.key);
   ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
     PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
@@ -431,67 +435,67 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .priority = loss.candidate->priority,
          .violates_budget = loss.candidate->violates_budget,
          .budget = loss.candidate->violates_budget ? world_.budgets().violated(pod) : std::string(),
-         .reason = loss_reason(loss),
+         .reason = reason,
          .cause_for = ask_text(ask),
          .cause_rule = std::string(own ? overuse_rule : claim_rule),
-         .cause_alternative =
-             loss.spared == nullptr
-                 ? fmt::format("none: no other pod in queue {} may leave", name(loss.from))
-                 : unit_text(cluster, loss.spared->unit),
-         .cause_key = loss.key});
+         .cause_alternative = alternative,
+         .cause_key = key});
   }
 }
 
-/// Why somebody leaves the queue, and why this one.
-std::string QueuePlan::loss_reason(const Loss& loss) const {
-  const bool own = loss.from == loss.for_queue;
-  const std::string why =
-      own ? fmt::format("queue {} uses more than it {}", name(loss.from),
-                        is_over(loss.from) ? "may" : "deserves")
-          : fmt::format("queue {} gives back to {}", name(loss.from), name(loss.for_queue));
-  if (loss.spared == nullptr) return why + "; no other pod there may leave";
-  return fmt::format("{}; chosen over {} ({})", why, unit_text(world_.cluster(), loss.spared->unit),
-                     loss.key);
+/// Why a pod leaves the queue, and why this one.
+Reason QueuePlan::loss_reason(const Loss& loss) const {
+  const ReasonCode over =
+      is_over(loss.from) ? ReasonCode::queue_loses_over_limit : ReasonCode::queue_loses_over_share;
+  Reason why = loss.from == loss.for_queue
+                   ? Reason{.code = over, .arguments = {name(loss.from)}}
+                   : Reason{.code = ReasonCode::queue_gives_back,
+                            .arguments = {name(loss.from), name(loss.for_queue)}};
+  if (loss.spared == nullptr) {
+    return {.code = ReasonCode::chosen_alone, .arguments = {std::move(why)}};
+  }
+  return {.code = ReasonCode::chosen_over,
+          .arguments = {std::move(why), loss.spared->unit, loss.key}};
 }
 
 /// On which key the one who leaves loses against the one who stays. `spare` is what all who leave
 /// free beyond the need.
-std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
-                               std::span<const std::int64_t> spare) const {
+Reason QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
+                          std::span<const std::int64_t> spare) const {
   const int order = candidates_.compare_importance(gone, kept);
-  if (order > 0) return "need: less important pods free too little";
+  if (order > 0) return {.code = ReasonCode::by_need};
   if (order == 0) return lost_among_equals(gone, kept, spare);
-  if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
+  if (gone.violates_budget != kept.violates_budget) return {.code = ReasonCode::by_budget};
   for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
     if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
-      return fmt::format("priority: {} against {}", gone.priority, kept.priority);
+      return {.code = ReasonCode::by_priority, .arguments = {gone.priority, kept.priority}};
     }
     if (key == QueueVictimKey::phase && gone.has_started != kept.has_started) {
-      return "phase: not started against started";
+      return {.code = ReasonCode::by_phase};
     }
     if (key == QueueVictimKey::runtime && gone.started != kept.started) {
       const auto seconds = [&](const QueueCandidate& candidate) {
         return (world_.rules().now() - candidate.started).ms / 1000;
       };
-      return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
+      return {.code = ReasonCode::by_runtime, .arguments = {seconds(gone), seconds(kept)}};
     }
   }
-  return {};
+  return {.code = ReasonCode::as_written, .arguments = {std::string()}};
 }
 
-std::string QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
-                                         std::span<const std::int64_t> spare) const {
+Reason QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
+                                    std::span<const std::int64_t> spare) const {
   std::vector<std::int64_t> frees(table_.resources());
   std::vector<std::int64_t> instead(table_.resources());
   candidates_.add_amounts(gone, frees);
   candidates_.add_amounts(kept, instead);
-  if (frees == instead) return "name";
+  if (frees == instead) return {.code = ReasonCode::by_name};
   for (std::size_t column = 0; column < frees.size(); ++column) {
     // Beyond the need of a resource, or without one, anything will do.
     const std::int64_t lacks = frees[column] - instead[column] - spare[column];
-    if (lacks > 0) return "need: the other frees too little";
+    if (lacks > 0) return {.code = ReasonCode::by_freed_amount};
   }
-  return "frees less beyond the need, then name";
+  return {.code = ReasonCode::by_excess};
 }
 
 }  // namespace makeway

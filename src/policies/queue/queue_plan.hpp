@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/reason.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_stage.hpp"
 #include "policies/queue/queue_victims.hpp"
@@ -29,7 +30,7 @@ class QueuePlan {
     QueueRow from;
     const QueueCandidate* candidate = nullptr;
     const QueueCandidate* spared = nullptr;  ///< It stays in its place.
-    std::string key;                         ///< On which it lost against that one.
+    Reason key;                              ///< On which it lost against that one.
   };
   struct Claim {
     std::vector<const QueueMove*> moves;  ///< To the queue.
@@ -57,24 +58,25 @@ class QueuePlan {
   void count_adopted(QueueRow row, PlanQueue& queue) const;
   void write_statuses();
   void write_ask(QueueRow row);
-  std::string find_keepers(std::size_t column) const;
+  Reason find_keepers(std::size_t column) const;
   bool claims(QueueRow row) const;
   bool is_over(QueueRow row) const;
   Outcome outcome_of(QueueRow row) const;
-  std::string reason_of(QueueRow row);
-  std::string amounts_text(std::span<const std::int64_t> amounts) const;
+  Reason reason_of(QueueRow row);
+  Reasons received(QueueRow row, bool at_once) const;
+  Reasons amounts_of(std::span<const std::int64_t> amounts) const;
   std::vector<std::int64_t> unmet(QueueRow row) const;
   std::vector<std::int64_t> delayed(QueueRow row) const;
   std::vector<std::int64_t> rounding(QueueRow row) const;
-  std::string keepers_text(std::span<const std::int64_t> amounts);
-  std::string stuck_text(QueueRow row) const;
-  std::string conceded_text(QueueRow row) const;
+  Reasons keepers_of(std::span<const std::int64_t> amounts);
+  Reasons stuck(QueueRow row) const;
+  Reasons conceded(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
-  std::string loss_reason(const Loss& loss) const;
-  std::string lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
-                      std::span<const std::int64_t> spare) const;
-  std::string lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
-                                std::span<const std::int64_t> spare) const;
+  Reason loss_reason(const Loss& loss) const;
+  Reason lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
+                 std::span<const std::int64_t> spare) const;
+  Reason lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
+                           std::span<const std::int64_t> spare) const;
   std::string resource(std::size_t column) const;
   std::string name(QueueRow row) const;
 

@@ -83,7 +83,7 @@ class QueuePolicy : public Policy {
   void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override {
     losses.add(ask, no_time);
-    add_evictions(ask, context_.draft.plan);
+    add_evictions(context_.draft.world.cluster(), ask, context_.draft.plan);
   }
 
  private:

@@ -1,14 +1,12 @@
 #include "policies/queue/queue_room.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <string>
+#include <utility>
 
 #include "base/checked_math.hpp"
-#include "policies/queue/queue_amount.hpp"
 #include "policies/queue/queue_victims.hpp"
 
 namespace makeway {
@@ -243,9 +241,9 @@ std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
   return needed;
 }
 
-std::string QueueRoom::title() const {
-  return row_ == table_.outside() ? std::string("the room outside queues")
-                                  : fmt::format("queue {}", table_.entry(row_).name);
+Reason QueueRoom::title() const {
+  if (row_ == table_.outside()) return {.code = ReasonCode::room_outside_queues};
+  return {.code = ReasonCode::queue_title, .arguments = {table_.entry(row_).name}};
 }
 
 std::string_view QueueRoom::own_pods() const {
@@ -253,36 +251,39 @@ std::string_view QueueRoom::own_pods() const {
                                   : "its pods of lower priority";
 }
 
-std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
+Reason QueueRoom::full_reason(std::span<const PodIndex> coming) const {
   const std::vector<std::int64_t> wanted = requests(coming);
   const std::vector<std::int64_t> missing = shortage(coming);
-  std::vector<std::string> texts;
+  Reasons columns;
   bool is_too_small = false;
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] <= 0) continue;
-    const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
-    const auto text = [&](std::int64_t amount) { return queue_amount(resource, amount); };
+    const std::string resource(world_.cluster().resources().name(table_.resource(column)));
+    const auto quantity = [&](std::int64_t amount) {
+      return Quantity{.resource = resource, .amount = amount, .decimals = true};
+    };
     const std::int64_t may_use = table_.at(row_, column).lasting();
     const std::int64_t used =
         saturated_sub(saturated_add(may_use, missing[column]), wanted[column]);
     is_too_small = is_too_small || wanted[column] > may_use;
     if (row_ == table_.outside()) {
       const std::int64_t left = std::max<std::int64_t>(0, saturated_sub(may_use, used));
-      texts.push_back(fmt::format("{} {} left for a request of {}", resource, text(left),
-                                  text(wanted[column])));
+      columns.push_back({.code = ReasonCode::outside_column,
+                         .arguments = {resource, quantity(left), quantity(wanted[column])}});
     } else {
-      texts.push_back(fmt::format("{} {}, holds {}, and {} more is requested", resource,
-                                  text(may_use), text(used), text(wanted[column])));
+      columns.push_back(
+          {.code = ReasonCode::queue_column,
+           .arguments = {resource, quantity(may_use), quantity(used), quantity(wanted[column])}});
     }
   }
   if (row_ != table_.outside()) {
-    return fmt::format("{} is {}: it may use {}", title(),
-                       is_too_small ? "too small for it" : "full", fmt::join(texts, "; "));
+    return {.code = is_too_small ? ReasonCode::queue_too_small : ReasonCode::queue_full,
+            .arguments = {title(), std::move(columns)}};
   }
   const bool by_weight = world_.configuration().queue.division == Division::by_weight;
-  return fmt::format(
-      "it is in no queue, and the room that is promised to no queue is too small: {}{}",
-      fmt::join(texts, ", "), by_weight ? " (by weight, queues are promised everything)" : "");
+  return {
+      .code = by_weight ? ReasonCode::outside_too_small_by_weight : ReasonCode::outside_too_small,
+      .arguments = {std::move(columns)}};
 }
 
 }  // namespace makeway

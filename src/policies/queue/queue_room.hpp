@@ -46,10 +46,10 @@ class QueueRoom : public AskLimits {
   std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const override;
 
   /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
-  std::string full_text(std::span<const PodIndex> coming) const override;
+  Reason full_reason(std::span<const PodIndex> coming) const override;
   std::string_view own_pods() const override;
   /// "queue team-a"
-  std::string title() const override;
+  Reason title() const override;
 
  private:
   /// What runs in each queue in one world.

@@ -32,7 +32,7 @@ class ClaimRanking {
     PlaceCost cost;
     ShareIndex share;        ///< The ask's share of the plane.
     PlaceIndex alternative;  ///< None: there is no other place.
-    std::string decided_by;
+    Reason decided_by;
   };
   /// For one more replica of the deployment.
   std::optional<Best> best(DeploymentIndex deployment, const ReplicaNeed& need);

@@ -2,10 +2,11 @@
 // for.
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
+#include "model/reason.hpp"
 
 namespace makeway {
 
@@ -14,6 +15,6 @@ namespace makeway {
 void add_net_schedule(const Cluster& cluster, Plan& plan);
 
 /// "; unmet 0 -> 1" where the schedule loses replicas by the plan; empty: it does not.
-std::string unmet_text(const Plan& plan, const PlanAsk& ask);
+std::optional<Reason> unmet_reason(const Plan& plan, const PlanAsk& ask);
 
 }  // namespace makeway

@@ -1,7 +1,5 @@
 #include "policies/replica/node_victims.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/checked_math.hpp"
@@ -16,10 +14,14 @@ int sign(Number a, Number b) {
 
 /// Tells the key, if somebody wants to know.
 template <class Number>
-int decided(int order, std::string_view name, Number a, Number b, std::string* key) {
-  if (order != 0 && key != nullptr) *key = fmt::format("{}: {} against {}", name, a, b);
+int decided(int order, std::string_view name, Number a, Number b, Reason* key) {
+  if (order != 0 && key != nullptr) {
+    *key = {.code = ReasonCode::by_number, .arguments = {name, a, b}};
+  }
   return order;
 }
+
+Reason named_key(std::string_view name) { return {.code = ReasonCode::named, .arguments = {name}}; }
 
 /// What a node of several victims is compared by, where that is a number; smaller is better.
 std::int64_t number_of(ReplicaNodeKey key, const PlaceCost& cost, std::int64_t score) {
@@ -37,9 +39,10 @@ std::int64_t number_of(ReplicaNodeKey key, const PlaceCost& cost, std::int64_t s
   return 0;
 }
 
-/// "40", or "nobody" where no victim has a priority that counts.
-std::string priority_text(std::int64_t priority) {
-  return priority == PlaceCost::nobody ? "nobody" : fmt::format("{}", priority);
+/// 40, or "nobody" where no victim has a priority that counts.
+Argument priority_of(std::int64_t priority) {
+  if (priority == PlaceCost::nobody) return "nobody";
+  return priority;
 }
 
 }  // namespace
@@ -190,7 +193,7 @@ std::string_view NodeVictims::name_of(const FleetReplica& replica) const {
 }
 
 int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
-                                 std::int64_t b_score, std::string* key) const {
+                                 std::int64_t b_score, Reason* key) const {
   const FleetReplica& worst_a = worst_of(a);
   const FleetReplica& worst_b = worst_of(b);
   for (const ReplicaTieKey tie : fleet_.settings().tie_keys) {
@@ -205,7 +208,7 @@ int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const
         break;
       case ReplicaTieKey::newest:
         order = sign(worst_b.created, worst_a.created);
-        if (order != 0 && key != nullptr) *key = "newest";
+        if (order != 0 && key != nullptr) *key = named_key("newest");
         break;
       case ReplicaTieKey::higher_name:
         order = decided(sign(name_of(worst_b), name_of(worst_a)), "higher-name", name_of(worst_a),
@@ -218,12 +221,12 @@ int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const
 }
 
 int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
-                               std::int64_t b_score, std::string* key) const {
+                               std::int64_t b_score, Reason* key) const {
   for (const ReplicaNodeKey node_key : fleet_.settings().node_keys) {
     const std::string_view name = choice_name(node_key);
     if (node_key == ReplicaNodeKey::newest) {
       const int order = sign(worst_of(b).created, worst_of(a).created);
-      if (order != 0 && key != nullptr) *key = name;
+      if (order != 0 && key != nullptr) *key = named_key(name);
       if (order != 0) return order;
       continue;
     }
@@ -244,7 +247,11 @@ int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const P
     const bool is_priority =
         node_key == ReplicaNodeKey::highest_priority || node_key == ReplicaNodeKey::any_priority;
     if (is_priority) {
-      return decided(order, name, priority_text(number_a), priority_text(number_b), key);
+      if (key != nullptr) {
+        *key = {.code = ReasonCode::by_number,
+                .arguments = {name, priority_of(number_a), priority_of(number_b)}};
+      }
+      return order;
     }
     return decided(order, name, number_a, number_b, key);
   }
@@ -252,7 +259,7 @@ int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const P
 }
 
 int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score,
-                         const PlaceCost& b, std::int64_t b_score, std::string* key) const {
+                         const PlaceCost& b, std::int64_t b_score, Reason* key) const {
   int order = 0;
   if (need.one) {
     order = decided(sign(a.worst_class, b.worst_class), "class", class_name(a), class_name(b), key);
@@ -261,7 +268,7 @@ int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64
     order = compare_nodes(a, a_score, b, b_score, key);
   }
   if (order != 0) return order;
-  if (key != nullptr) *key = "name";
+  if (key != nullptr) *key = {.code = ReasonCode::by_name};
   return sign(fleet_.places()[a.place].rank, fleet_.places()[b.place].rank);
 }
 

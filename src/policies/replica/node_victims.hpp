@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/reason.hpp"
 #include "policies/replica/fleet.hpp"
 
 namespace makeway {
@@ -67,15 +68,15 @@ class NodeVictims {
   /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, hears on what it
   /// was decided: "highest-priority: 10 against 20".
   int compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
-              std::int64_t b_score, std::string* key = nullptr) const;
+              std::int64_t b_score, Reason* key = nullptr) const;
 
  private:
   bool collect(PlaceIndex place, const ReplicaNeed& need);
   void put_back(const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
   int compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
-                      std::int64_t b_score, std::string* key) const;
+                      std::int64_t b_score, Reason* key) const;
   int compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
-                    std::int64_t b_score, std::string* key) const;
+                    std::int64_t b_score, Reason* key) const;
   std::string_view class_name(const PlaceCost& cost) const;
   const FleetReplica& worst_of(const PlaceCost& cost) const;
   std::string_view name_of(const FleetReplica& replica) const;

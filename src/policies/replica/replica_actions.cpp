@@ -2,6 +2,7 @@
 
 #include "model/planes.hpp"
 #include "policies/replica/net_schedule.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
 
 namespace makeway {
@@ -68,14 +69,20 @@ void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
   }
   add_wait(ask, plan);
   // Who finds room in one plane may lose a replica in another.
-  const std::string loss = unmet_text(plan, ask);
+  const std::optional<Reason> loss = unmet_reason(plan, ask);
   const bool fits = ask.outcome == Outcome::fits;
-  if (fits && loss.empty()) return;
+  if (fits && !loss) return;
+  Sentence sentence = reason_sentence(ask);
+  if (loss) {
+    sentence = write_reason(cluster, {.code = ReasonCode::replica_and_unmet,
+                                      .arguments = {std::move(sentence), *loss}});
+  }
   plan.status.push_back({.object = text,
                          .condition = "ReplicasMet",
                          .value = false,
                          .reason = fits ? "Preempted" : std::string(reason_word(ask.outcome)),
-                         .message = ask.reason + loss});
+                         .message = sentence.text,
+                         .message_mentions = Mentions(std::move(sentence))});
 }
 
 }  // namespace makeway

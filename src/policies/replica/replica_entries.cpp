@@ -1,7 +1,4 @@
 // What the two phases came to, as entries of the plan.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/checked_math.hpp"
@@ -12,6 +9,7 @@
 #include "policies/replica/replica_proof.hpp"
 #include "policies/replica/replica_run.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -39,8 +37,8 @@ class ReplicaEntries {
   PlanReplicaClaim claim_entry(const ReplicaAsk& ask, const ReplicaClaimChoice& claim) const;
   PlanReplicaVictim victim_entry(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
                                  const ReplicaVictimChoice& choice) const;
-  std::string reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
-                        const PlanReplicaVictim& victim) const;
+  Reason reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
+                   const PlanReplicaVictim& victim) const;
   bool waits_for_own_surplus(const ReplicaAsk& ask) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
@@ -89,28 +87,29 @@ std::vector<PlanScaleUp> ReplicaEntries::scale_ups(const ReplicaAsk& ask) const 
   return entries;
 }
 
-std::string ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
-                                      const PlanReplicaVictim& victim) const {
+Reason ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
+                                 const PlanReplicaVictim& victim) const {
   switch (replica.victim_class) {
-    case ReplicaClass::force_deleting: return "is being force-deleted";
+    case ReplicaClass::force_deleting: return {.code = ReasonCode::replica_force_deleting};
     case ReplicaClass::terminating:
       if (victim.action == ReplicaAction::force_delete) {
         const bool over = world_.cluster().pods().deletion[replica.pod] <= fleet_.now();
-        return over ? "terminating, and its grace period is over"
-                    : "terminating; its grace period is not waited for";
+        return {.code = over ? ReasonCode::replica_grace_over : ReasonCode::replica_grace_ignored};
       }
       if (victim.force_delete_from) {
-        return fmt::format("terminating, its time is up at {}", to_text(*victim.force_delete_from));
+        return {.code = ReasonCode::replica_time_is_up, .arguments = {*victim.force_delete_from}};
       }
-      return replica.is_protected ? "terminating" : "terminating, and not of lower priority";
+      return {.code = replica.is_protected ? ReasonCode::replica_terminating
+                                           : ReasonCode::replica_terminating_not_lower};
     case ReplicaClass::surplus: {
       const FleetShare& share = fleet_.shares()[replica.share];
-      return fmt::format("surplus: {} run, {} committed", share.running, share.committed);
+      return {.code = ReasonCode::replica_surplus, .arguments = {share.running, share.committed}};
     }
     case ReplicaClass::committed:
-      return fmt::format("lower priority ({} < {})", replica.priority, ask.need.priority);
+      return {.code = ReasonCode::lower_priority,
+              .arguments = {replica.priority, ask.need.priority}};
   }
-  return {};
+  CHECK(false, "unknown class");
 }
 
 PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
@@ -138,17 +137,17 @@ PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
   if (entry.action == ReplicaAction::wait && fleet_.forcible(replica, ask.need.priority)) {
     entry.force_delete_from = replica.force_from;
   }
-  entry.reason = reason_of(ask, replica, entry);
+  entry.reason = write_text(cluster, reason_of(ask, replica, entry));
   entry.cause_rule = rule;
   if (claim.kept != nullptr) {
-    entry.cause_alternative = "the claim of the previous plan stands";
-    entry.cause_key = "kept";
+    entry.cause_alternative = write_text(cluster, {.code = ReasonCode::replica_claim_stands});
+    entry.cause_key = write_text(cluster, {.code = ReasonCode::by_kept_claim});
   } else if (claim.alternative.exists()) {
-    entry.cause_alternative = place_text(fleet_, claim.alternative);
-    entry.cause_key = claim.decided_by;
+    entry.cause_alternative = write_text(cluster, place_reason(fleet_, claim.alternative));
+    entry.cause_key = write_text(cluster, claim.decided_by);
   } else {
-    entry.cause_alternative = "no other node is possible";
-    entry.cause_key = "only one";
+    entry.cause_alternative = write_text(cluster, {.code = ReasonCode::replica_no_other_node});
+    entry.cause_key = write_text(cluster, {.code = ReasonCode::by_only_one});
   }
   return entry;
 }
@@ -205,17 +204,20 @@ PlanRefusal ReplicaEntries::refusal_of(const ReplicaObstacle& obstacle) const {
 void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
   constexpr std::size_t told_max = 3;
   const std::vector<ReplicaObstacle> obstacles = obstacles_.of(ask);
-  std::vector<std::string> told;
+  Reasons told;
   for (const ReplicaObstacle& obstacle :
        std::span(obstacles).first(std::min(told_max, obstacles.size()))) {
-    told.push_back(obstacles_.text(obstacle));
+    told.push_back(obstacles_.reason(obstacle));
   }
-  entry.reason = fmt::format("no placement found: {}", fmt::join(told, "; "));
+  set_reason(world_.cluster(), entry,
+             {.code = ReasonCode::replica_no_place, .arguments = {std::move(told)}});
   if (obstacles.size() > told_max) {
     const std::size_t more = obstacles.size() - told_max;
     const bool all = obstacles.size() < ReplicaObstacles::places_max;
-    entry.reason += fmt::format("; and {}{} more {}", all ? "" : "at least ", more,
-                                more == 1 ? "node" : "nodes");
+    add_reason(
+        world_.cluster(), entry,
+        {.code = all ? ReasonCode::replica_more_nodes : ReasonCode::replica_at_least_more_nodes,
+         .arguments = {more}});
   }
   entry.explanation.nodes_considered = std::ssize(obstacles);
   const auto single = static_cast<std::size_t>(world_.configuration().engine.alternatives_max);
@@ -241,7 +243,7 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   const ReplicaProof::Verdict verdict = proof_.judge(ask.deployment, ask.need.priority);
   entry.outcome = verdict.possible ? Outcome::not_found : Outcome::infeasible;
   if (verdict.places == 0) {
-    entry.reason = "none of its planes has a node that takes pods";
+    set_reason(world_.cluster(), entry, {.code = ReasonCode::replica_no_nodes});
     return;
   }
   if (verdict.possible) return tell_obstacles(ask, entry);
@@ -252,9 +254,9 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
                       .example = node_name(world_.cluster(), fleet_.places()[verdict.place].node),
                       .holders = obstacles_.at(ask, verdict.place).holders};
   entry.explanation.nodes_considered = verdict.places;
-  entry.reason = fmt::format(
-      "no node of its planes has room for a replica, even with every evictable pod gone: {}",
-      refusal_text(refusal));
+  set_reason(
+      world_.cluster(), entry,
+      {.code = ReasonCode::replica_unfit_when_all_left, .arguments = {refusal_sentence(refusal)}});
   entry.explanation.refusals.edit().push_back(std::move(refusal));
 }
 
@@ -265,39 +267,44 @@ bool ReplicaEntries::waits_for_own_surplus(const ReplicaAsk& ask) const {
 }
 
 void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
+  const Cluster& cluster = world_.cluster();
   const PlanReplicas& replicas = *entry.replicas;
   const std::int64_t down = scaled_down(replicas);
   if (ask.left == 0 && replicas.claims.empty()) {
     entry.outcome = Outcome::fits;
-    std::vector<std::string> parts;
+    Reasons parts;
     parts.reserve(replicas.scale_ups.size());
     for (const PlanScaleUp& item : replicas.scale_ups) {
-      parts.push_back(
-          fmt::format("{} in plane {}", item.committed_after - item.committed_before, item.plane));
+      parts.push_back({.code = ReasonCode::replica_count_in_plane,
+                       .arguments = {item.committed_after - item.committed_before, item.plane}});
     }
-    entry.reason = parts.empty() ? std::string("it lacks no replica; what it claimed is free again")
-                                 : fmt::format("there is room: {}", fmt::join(parts, ", "));
-    return;
+    const ReasonCode code =
+        parts.empty() ? ReasonCode::replica_room_is_free : ReasonCode::replica_fits;
+    return set_reason(cluster, entry, {.code = code, .arguments = {std::move(parts)}});
   }
   if (!replicas.out_for.empty()) {
     entry.outcome = Outcome::waits;
-    entry.reason =
-        fmt::format("lost a replica in plane {} to {}; it gets nothing until that is finished",
-                    replicas.out_plane, replicas.out_for);
-    return;
+    return set_reason(
+        cluster, entry,
+        {.code = ReasonCode::replica_lost_to,
+         .arguments = {replicas.out_plane, schedule_name(fleet_, run_.losses[ask.deployment].by)}});
   }
   if (replicas.claims.empty()) return nothing_found(ask, entry);
   entry.outcome = down > 0 ? Outcome::preempts : Outcome::waits;
   const std::size_t count = replicas.claims.size();
   const auto& first = replicas.claims.front();
-  entry.reason = count == 1 ? fmt::format("node {} in plane {}: {}", first.node, first.plane,
-                                          claim_text(replicas, first))
-                            : fmt::format("{} replicas wait for room, each on one node", count);
+  set_reason(cluster, entry,
+             count == 1
+                 ? Reason{.code = ReasonCode::replica_claims_node,
+                          .arguments = {first.node, first.plane, claim_sentence(replicas, first)}}
+                 : Reason{.code = ReasonCode::replicas_wait, .arguments = {count}});
   if (waits_for_own_surplus(ask)) {
-    entry.reason +=
-        "; it waits for surplus replicas of its own there, which a scale-up would only keep";
+    add_reason(cluster, entry, {.code = ReasonCode::replica_own_surplus});
   }
-  if (ask.left > 0) entry.reason += fmt::format("; no placement found for {} more", ask.left);
+  if (ask.left > 0) {
+    add_reason(cluster, entry,
+               {.code = ReasonCode::replica_no_place_for_more, .arguments = {ask.left}});
+  }
 }
 
 PlanAsk ReplicaEntries::ask_entry(const ReplicaAsk& ask) {

@@ -1,13 +1,11 @@
 #include "policies/replica/replica_obstacles.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/checked_math.hpp"
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -28,107 +26,125 @@ ReplicaObstacles::ReplicaObstacles(const World& world, const ReplicaRun& run)
   }
 }
 
-std::string ReplicaObstacles::schedule_text(DeploymentIndex index) const {
-  const ReplicaSchedule& object = *fleet_.deployments()[index].object;
-  return object_text(row_of<ReplicaSchedule>.name, object.namespace_name, object.name);
+ObjectName schedule_name(const Fleet& fleet, DeploymentIndex index) {
+  const ReplicaSchedule& object = *fleet.deployments()[index].object;
+  return {.kind = MentionKind::replica_schedule,
+          .namespace_name = object.namespace_name,
+          .name = object.name};
 }
 
-std::string ReplicaObstacles::last_text(const FleetReplica& replica) const {
+Reason ReplicaObstacles::last_reason(const FleetReplica& replica) const {
   const FleetShare& share = fleet_.shares()[replica.share];
   const ReplicaSchedule& object = *fleet_.deployments()[share.deployment].object;
-  return fmt::format("the last replica of {}/{} in plane {}", object.namespace_name,
-                     object.deployment, fleet_.planes()[share.plane].name);
+  return {.code = ReasonCode::replica_last,
+          .arguments = {ObjectName{.kind = MentionKind::deployment,
+                                   .namespace_name = object.namespace_name,
+                                   .name = object.deployment},
+                        fleet_.planes()[share.plane].name}};
 }
 
-std::string ReplicaObstacles::why_not_committed(const ReplicaAsk& ask, const FleetReplica& replica,
-                                                std::map<ShareIndex, std::int64_t>& spare) const {
+std::optional<Reason> ReplicaObstacles::why_not_committed(
+    const ReplicaAsk& ask, const FleetReplica& replica,
+    std::map<ShareIndex, std::int64_t>& spare) const {
   const FleetShare& share = fleet_.shares()[replica.share];
-  if (replica.priority >= ask.need.priority) return "not of lower priority";
+  if (replica.priority >= ask.need.priority) return Reason{.code = ReasonCode::stays_not_lower};
   if (replica.is_protected) {
     const std::string_view shield = world_.rules().protection_from_scale_down(replica.pod);
-    return shield.empty() ? "in a group that leaves whole" : std::string(shield);
+    if (shield.empty()) return Reason{.code = ReasonCode::replica_in_whole_group};
+    return Reason{.code = ReasonCode::as_written, .arguments = {shield}};
   }
-  if (share.raised > 0) return "frozen: its deployment gets replicas there in this cycle";
+  if (share.raised > 0) return Reason{.code = ReasonCode::replica_frozen_raised};
   if (share.surplus_moving < share.surplus) {
-    return fmt::format("frozen: surplus pods of its deployment in plane {} do not terminate",
-                       fleet_.planes()[share.plane].name);
+    return Reason{.code = ReasonCode::replica_frozen_surplus,
+                  .arguments = {fleet_.planes()[share.plane].name}};
   }
   const MissedPlace here{.place = replica.place, .share = replica.share};
   if (std::ranges::binary_search(ask.missed, here)) {
-    return "spared: its deployment was scaled down for it, and Kubernetes removed another pod";
+    return Reason{.code = ReasonCode::replica_spared};
   }
   const auto [left, is_new] = spare.try_emplace(replica.share, fleet_.spare(replica.share));
-  if (left->second < 1) return last_text(replica);
+  if (left->second < 1) return last_reason(replica);
   --left->second;
-  return {};
+  return std::nullopt;
 }
 
-std::string ReplicaObstacles::why_not(const ReplicaAsk& ask, ReplicaIndex index,
-                                      std::map<ShareIndex, std::int64_t>& spare) const {
+std::optional<Reason> ReplicaObstacles::why_not(const ReplicaAsk& ask, ReplicaIndex index,
+                                                std::map<ShareIndex, std::int64_t>& spare) const {
   const FleetReplica& replica = fleet_.replica(index);
-  if (replica.rank == rank_never) return "of a class that is never used";
+  if (replica.rank == rank_never) return Reason{.code = ReasonCode::replica_never_used};
   if (replica.taken) {
     const auto taker = takers_.find(index);
-    return taker == takers_.end() ? "promised to others"
-                                  : fmt::format("promised to {}", schedule_text(taker->second));
+    if (taker == takers_.end()) return Reason{.code = ReasonCode::replica_promised};
+    return Reason{.code = ReasonCode::replica_promised_to,
+                  .arguments = {schedule_name(fleet_, taker->second)}};
   }
-  if (replica.last) return last_text(replica);
+  if (replica.last) return last_reason(replica);
+  const auto stuck_if = [](bool is_stuck, ReasonCode code) {
+    return is_stuck ? std::optional(Reason{.code = code}) : std::nullopt;
+  };
   const std::int32_t priority = ask.need.priority;
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting:
-      return replica.expired ? "force-deleted, but does not terminate" : "";
+      return stuck_if(replica.expired, ReasonCode::replica_force_delete_stuck);
     case ReplicaClass::terminating:
-      if (!replica.expired || fleet_.forcible(replica, priority)) return {};
-      return "stuck terminating, and may not be force-deleted for it";
-    case ReplicaClass::surplus: return replica.expired ? "surplus that does not terminate" : "";
+      return stuck_if(replica.expired && !fleet_.forcible(replica, priority),
+                      ReasonCode::replica_terminating_stuck);
+    case ReplicaClass::surplus: return stuck_if(replica.expired, ReasonCode::replica_surplus_stuck);
     case ReplicaClass::committed: return why_not_committed(ask, replica, spare);
   }
-  return {};
+  return std::nullopt;
 }
 
-PlanHolder ReplicaObstacles::holder(const FleetReplica& replica, std::string why) const {
+void ReplicaObstacles::add_holder(const FleetReplica& replica, Reason why,
+                                  ReplicaObstacle& obstacle) const {
   const Cluster& cluster = fleet_.cluster();
-  return {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[replica.pod])),
-          .name = std::string(cluster.pods().name[replica.pod.value]),
-          .priority = replica.priority,
-          .why = std::move(why)};
+  PlanHolder& holder = obstacle.holders.emplace_back(PlanHolder{
+      .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[replica.pod])),
+      .name = std::string(cluster.pods().name[replica.pod.value]),
+      .priority = replica.priority,
+      .why = write_text(cluster, why)});
+  obstacle.holders_stay.push_back({.code = ReasonCode::replica_holder,
+                                   .arguments = {ObjectName{.kind = MentionKind::pod,
+                                                            .namespace_name = holder.namespace_name,
+                                                            .name = holder.name},
+                                                 std::move(why)}});
 }
 
 /// Who has room there besides by victims.
 void ReplicaObstacles::find_promises(const ReplicaAsk& ask, ReplicaObstacle& obstacle) const {
-  const auto add = [&](DeploymentIndex index, std::string_view how) {
+  const auto add = [&](DeploymentIndex index, bool on_its_way) {
     if (index == ask.deployment) return;
-    std::string text = fmt::format("{}{}", schedule_text(index), how);
-    const auto known = std::ranges::find(obstacle.promises, text);
-    if (known == obstacle.promises.end()) obstacle.promises.push_back(std::move(text));
+    const ReplicaPromise promise{.deployment = index, .on_its_way = on_its_way};
+    const auto known = std::ranges::find(obstacle.promises, promise);
+    if (known == obstacle.promises.end()) obstacle.promises.push_back(promise);
   };
   for (const ReplicaScaleUp& item : run_.on_their_way) {
     if (item.place != obstacle.place) continue;
-    add(fleet_.shares()[item.share].deployment, ", whose replica is on its way");
+    add(fleet_.shares()[item.share].deployment, true);
   }
   for (const ReplicaAsk& other : run_.asks) {
     for (const ReplicaScaleUp& item : other.scale_ups) {
-      if (item.place == obstacle.place) add(other.deployment, "");
+      if (item.place == obstacle.place) add(other.deployment, false);
     }
     for (const ReplicaClaimChoice& claim : other.claims) {
-      if (claim.place == obstacle.place) add(other.deployment, "");
+      if (claim.place == obstacle.place) add(other.deployment, false);
     }
   }
 }
 
 ReplicaObstacle ReplicaObstacles::at(const ReplicaAsk& ask, PlaceIndex place) const {
-  ReplicaObstacle obstacle{.place = place, .holders = {}, .promises = {}};
+  ReplicaObstacle obstacle{.place = place, .holders = {}, .holders_stay = {}, .promises = {}};
   const std::span<const std::int64_t> room = fleet_.room(place);
   std::vector<std::int64_t> left(room.begin(), room.end());
   std::map<ShareIndex, std::int64_t> spare;
-  std::vector<std::pair<ReplicaIndex, std::string>> stay;
+  std::vector<std::pair<ReplicaIndex, Reason>> stay;
   for (const ReplicaIndex index : fleet_.in_order(place)) {
-    std::string why = why_not(ask, index, spare);
+    std::optional<Reason> why = why_not(ask, index, spare);
     const std::span<const std::int64_t> freed = fleet_.freed(fleet_.replica(index));
-    for (std::size_t column = 0; why.empty() && column < left.size(); ++column) {
+    for (std::size_t column = 0; !why && column < left.size(); ++column) {
       left[column] = saturated_add(left[column], freed[column]);
     }
-    if (!why.empty()) stay.emplace_back(index, std::move(why));
+    if (why) stay.emplace_back(index, *std::move(why));
   }
   for (std::size_t column = 0; column < left.size(); ++column) {
     if (ask.need.request[column] == 0 || left[column] >= ask.need.request[column]) continue;
@@ -140,7 +156,7 @@ ReplicaObstacle ReplicaObstacles::at(const ReplicaAsk& ask, PlaceIndex place) co
     const FleetReplica& replica = fleet_.replica(index);
     if (fleet_.amounts(replica)[obstacle.column] == 0) continue;
     if (obstacle.holders.size() == holders_max) break;
-    obstacle.holders.push_back(holder(replica, std::move(why)));
+    add_holder(replica, std::move(why), obstacle);
   }
   find_promises(ask, obstacle);
   return obstacle;
@@ -159,35 +175,45 @@ std::vector<ReplicaObstacle> ReplicaObstacles::of(const ReplicaAsk& ask) const {
   return obstacles;
 }
 
-std::string place_text(const Fleet& fleet, PlaceIndex place) {
+Reason place_reason(const Fleet& fleet, PlaceIndex place) {
   const Cluster& cluster = fleet.cluster();
   const NodeIndex node = fleet.places()[place].node;
   const std::string_view plane = cluster.text(cluster.nodes().plane[node]);
-  return fmt::format("node {}{}{}", node_name(cluster, node),
-                     plane.empty() ? std::string_view{} : of_plane, plane);
+  return {.code = plane.empty() ? ReasonCode::replica_place : ReasonCode::replica_place_of_plane,
+          .arguments = {node, plane}};
 }
 
-std::string ReplicaObstacles::text(const ReplicaObstacle& obstacle) const {
-  std::vector<std::string> parts;
-  for (const PlanHolder& holder : obstacle.holders) {
+Reason ReplicaObstacles::reason(const ReplicaObstacle& obstacle) const {
+  Reasons parts;
+  for (const Reason& stays : obstacle.holders_stay) {
     if (parts.size() == told_max) break;
-    parts.push_back(fmt::format("{}/{} is {}", holder.namespace_name, holder.name, holder.why));
+    parts.push_back(stays);
   }
   if (obstacle.holders.size() > told_max) {
-    parts.push_back(counted(std::ssize(obstacle.holders) - std::ssize(parts), "more pod"));
+    parts.push_back(
+        {.code = ReasonCode::replica_more_pods, .arguments = {obstacle.holders.size() - told_max}});
   }
   if (parts.empty() && !obstacle.promises.empty()) {
-    parts.push_back(fmt::format("room is promised to {}", fmt::join(obstacle.promises, ", ")));
+    Reasons promises;
+    for (const ReplicaPromise& promise : obstacle.promises) {
+      promises.push_back(
+          {.code = promise.on_its_way ? ReasonCode::replica_on_its_way : ReasonCode::named,
+           .arguments = {schedule_name(fleet_, promise.deployment)}});
+    }
+    parts.push_back(
+        {.code = ReasonCode::replica_room_promised, .arguments = {std::move(promises)}});
   }
   if (parts.empty() && obstacle.missing == 0) {
-    parts.emplace_back("its room became free after this ask was decided");
+    parts.push_back({.code = ReasonCode::replica_room_came});
   }
   if (parts.empty()) {
+    const std::string resource(fleet_.column_name(obstacle.column));
     parts.push_back(
-        fmt::format("short of {} by {}", fleet_.column_name(obstacle.column),
-                    exact_amount(fleet_.column_name(obstacle.column), obstacle.missing)));
+        {.code = ReasonCode::replica_short_of,
+         .arguments = {resource, Quantity{.resource = resource, .amount = obstacle.missing}}});
   }
-  return fmt::format("{}: {}", place_text(fleet_, obstacle.place), fmt::join(parts, ", "));
+  return {.code = ReasonCode::replica_obstacle,
+          .arguments = {place_reason(fleet_, obstacle.place), std::move(parts)}};
 }
 
 }  // namespace makeway

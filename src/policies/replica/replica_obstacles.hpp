@@ -7,20 +7,29 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "policies/replica/replica_run.hpp"
 
 namespace makeway {
 
+/// Room for a replica of another schedule.
+struct ReplicaPromise {
+  DeploymentIndex deployment;
+  bool on_its_way = false;  ///< The replica is not there yet, but was scaled up before.
+
+  friend bool operator==(const ReplicaPromise&, const ReplicaPromise&) = default;
+};
+
 /// One node that does not do.
 struct ReplicaObstacle {
   PlaceIndex place;
-  std::size_t column = 0;             ///< Of what it is short.
-  std::int64_t missing = 0;           ///< When all are gone that the ask could still take.
-  std::vector<PlanHolder> holders;    ///< They hold that, and do not go; in order of the classes.
-  std::vector<std::string> promises;  ///< "ReplicaSchedule default/reco": it has room there.
+  std::size_t column = 0;           ///< Of what it is short.
+  std::int64_t missing = 0;         ///< When all are gone that the ask could still take.
+  std::vector<PlanHolder> holders;  ///< They hold that and stay; in order of the classes.
+  Reasons holders_stay;             ///< Why, of each holder: "default/web-1 is ...".
+  std::vector<ReplicaPromise> promises;  ///< Schedules that have room there.
 };
 
 class ReplicaObstacles {
@@ -31,18 +40,17 @@ class ReplicaObstacles {
   std::vector<ReplicaObstacle> of(const ReplicaAsk& ask) const;
   ReplicaObstacle at(const ReplicaAsk& ask, PlaceIndex place) const;
   /// "node n1: default/web-1 is the last replica of default/web in plane eu"
-  std::string text(const ReplicaObstacle& obstacle) const;
+  Reason reason(const ReplicaObstacle& obstacle) const;
   static constexpr std::size_t places_max = 100;
 
  private:
-  /// Empty: the ask could still have it.
-  std::string why_not(const ReplicaAsk& ask, ReplicaIndex index,
-                      std::map<ShareIndex, std::int64_t>& spare) const;
-  std::string why_not_committed(const ReplicaAsk& ask, const FleetReplica& replica,
+  /// None: the ask could still have it.
+  std::optional<Reason> why_not(const ReplicaAsk& ask, ReplicaIndex index,
                                 std::map<ShareIndex, std::int64_t>& spare) const;
-  std::string last_text(const FleetReplica& replica) const;
-  std::string schedule_text(DeploymentIndex index) const;
-  PlanHolder holder(const FleetReplica& replica, std::string why) const;
+  std::optional<Reason> why_not_committed(const ReplicaAsk& ask, const FleetReplica& replica,
+                                          std::map<ShareIndex, std::int64_t>& spare) const;
+  Reason last_reason(const FleetReplica& replica) const;
+  void add_holder(const FleetReplica& replica, Reason why, ReplicaObstacle& obstacle) const;
   void find_promises(const ReplicaAsk& ask, ReplicaObstacle& obstacle) const;
 
   const World& world_;
@@ -52,6 +60,7 @@ class ReplicaObstacles {
 };
 
 /// "node n1 of plane east": nodes of other planes may have the same name.
-std::string place_text(const Fleet& fleet, PlaceIndex place);
+Reason place_reason(const Fleet& fleet, PlaceIndex place);
+ObjectName schedule_name(const Fleet& fleet, DeploymentIndex index);
 
 }  // namespace makeway

@@ -24,7 +24,7 @@ struct ReplicaClaimChoice {
   std::int64_t left_over = 0;  ///< The same, freed by others beyond their need.
   std::vector<ReplicaVictimChoice> victims;  ///< Least intrusive first.
   PlaceIndex alternative;
-  std::string decided_by;
+  Reason decided_by;
 };
 
 /// A replica that comes, and where that is expected.

@@ -1,12 +1,10 @@
 #include "policies/required_node/required_node_explain.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "model/required_node.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
@@ -21,8 +19,8 @@ std::string_view class_name(const World& world, std::uint8_t victim_class) {
 }
 
 /// On which key the chosen came before the next one.
-std::string decided_by(const World& world, const VictimLadder& ladder,
-                       const CandidateList& candidates, const LadderAnswer& answer) {
+Reason decided_by(const World& world, const VictimLadder& ladder, const CandidateList& candidates,
+                  const LadderAnswer& answer) {
   const std::uint32_t chosen = answer.units.front();
   const PinnedCandidate& a = candidates.units[chosen];
   const PinnedCandidate& b = candidates.units[*answer.next];
@@ -30,22 +28,23 @@ std::string decided_by(const World& world, const VictimLadder& ladder,
     const std::int64_t mine = ladder.deviation_ppm(chosen);
     const std::int64_t other = ladder.deviation_ppm(*answer.next);
     if (mine != other) {
-      return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
+      return {.code = ReasonCode::by_deviation, .arguments = {mine, other}};
     }
   }
   if (answer.strategy != VictimSelection::multiple && a.victim_class != b.victim_class) {
-    return fmt::format("class: {} against {}", class_name(world, a.victim_class),
-                       class_name(world, b.victim_class));
+    return {.code = ReasonCode::by_class,
+            .arguments = {class_name(world, a.victim_class), class_name(world, b.victim_class)}};
   }
   if (a.priority != b.priority) {
-    return fmt::format("priority: {} against {}", a.priority, b.priority);
+    return {.code = ReasonCode::by_priority, .arguments = {a.priority, b.priority}};
   }
   if (answer.strategy == VictimSelection::multiple &&
       ladder.worth(chosen) != ladder.worth(*answer.next)) {
-    return fmt::format("covers more of what is missing: {} against {} permille",
-                       ladder.worth(chosen), ladder.worth(*answer.next));
+    return {.code = ReasonCode::by_coverage,
+            .arguments = {ladder.worth(chosen), ladder.worth(*answer.next)}};
   }
-  return ladder.started(a) != ladder.started(b) ? "age: the younger one leaves" : "size or name";
+  return {.code = ladder.started(a) != ladder.started(b) ? ReasonCode::by_age
+                                                         : ReasonCode::by_size_or_name};
 }
 
 /// When nobody came next on the step that was used: who comes first of those that stay.
@@ -61,37 +60,32 @@ std::optional<std::uint32_t> first_spared(const VictimLadder& ladder,
 }
 
 /// Why that one stays.
-std::string spared_because(const World& world, const VictimLadder& ladder,
-                           const CandidateList& candidates, const LadderAnswer& answer,
-                           std::uint32_t spared) {
+Reason spared_because(const World& world, const VictimLadder& ladder,
+                      const CandidateList& candidates, const LadderAnswer& answer,
+                      std::uint32_t spared) {
   const PinnedCandidate& a = candidates.units[answer.units.front()];
   const PinnedCandidate& b = candidates.units[spared];
   if (b.victim_class >= answer.classes) {
-    return fmt::format("class: {} against {}", class_name(world, a.victim_class),
-                       class_name(world, b.victim_class));
+    return {.code = ReasonCode::by_class,
+            .arguments = {class_name(world, a.victim_class), class_name(world, b.victim_class)}};
   }
   if (answer.strategy == VictimSelection::single) {
-    if (!ladder.covers(spared)) return "covers what is missing; the other does not";
-    if (b.size > 1) return fmt::format("pods: 1 against {}", b.size);
+    if (!ladder.covers(spared)) return {.code = ReasonCode::by_covering};
+    if (b.size > 1) return {.code = ReasonCode::by_pods, .arguments = {b.size}};
     const std::int64_t mine = ladder.deviation_ppm(answer.units.front());
     const std::int64_t other = ladder.deviation_ppm(spared);
     if (mine < other) {
-      return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
+      return {.code = ReasonCode::by_deviation, .arguments = {mine, other}};
     }
   }
-  return world.budgets().any() ? "the ask fits without evicting the other, or a budget protects it"
-                               : "the ask fits without evicting the other";
+  return {.code = world.budgets().any() ? ReasonCode::by_fit_or_budget : ReasonCode::by_fit};
 }
 
-std::string why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
-  if (unit.priority < ask.priority) {
-    return fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
-  }
-  if (unit.priority == ask.priority) {
-    return fmt::format("equal priority ({}), and the ask can run on this node only", unit.priority);
-  }
-  return fmt::format("higher priority ({} > {}), which does not protect it here", unit.priority,
-                     ask.priority);
+Reason why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
+  const ReasonCode code = unit.priority < ask.priority    ? ReasonCode::lower_priority
+                          : unit.priority == ask.priority ? ReasonCode::equal_priority
+                                                          : ReasonCode::higher_priority;
+  return {.code = code, .arguments = {unit.priority, ask.priority}};
 }
 
 /// Why a group that leaves whole is no candidate.
@@ -116,23 +110,19 @@ std::string_view group_stays(const World& world, const VictimClasses& classes, P
 
 }  // namespace
 
-std::string percent_text(std::int64_t ppm) {
-  const std::int64_t tenths = ppm / 1'000 + (ppm % 1'000 == 0 ? 0 : 1);
-  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
-}
-
 void explain_ladder(World& world, const VictimLadder& ladder, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanAsk& ask) {
-  std::string alternative = "none: no other pod could leave";
-  std::string key = "only candidate";
+  Reason other{.code = ReasonCode::no_other_pod};
+  Reason decided{.code = ReasonCode::only_candidate};
   if (answer.next) {
-    alternative =
-        fmt::format("Pod {}", world.cluster().pod_key(candidates.units[*answer.next].first));
-    key = decided_by(world, ladder, candidates, answer);
+    other = {.code = ReasonCode::named, .arguments = {candidates.units[*answer.next].first}};
+    decided = decided_by(world, ladder, candidates, answer);
   } else if (const auto spared = first_spared(ladder, candidates, answer)) {
-    alternative = fmt::format("Pod {}", world.cluster().pod_key(candidates.units[*spared].first));
-    key = spared_because(world, ladder, candidates, answer, *spared);
+    other = {.code = ReasonCode::named, .arguments = {candidates.units[*spared].first}};
+    decided = spared_because(world, ladder, candidates, answer, *spared);
   }
+  const std::string alternative = write_text(world.cluster(), other);
+  const std::string key = write_text(world.cluster(), decided);
   const bool equal = world.configuration().required_node.allow_equal_priority;
   const std::string asks = ask_text(ask);
   ask.victims.reserve(answer.victims.pods.size());
@@ -151,9 +141,11 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   }
   const auto classes =
       std::span(world.configuration().required_node.victim_classes).first(answer.classes);
-  ask.reason = fmt::format("{} must leave {}, the only node it can run on ({}, {})",
-                           counted(std::ssize(ask.victims), "pod"), ask.reservation->node,
-                           fmt::join(classes, " + "), choice_name(answer.strategy));
+  set_reason(
+      world.cluster(), ask,
+      {.code = ReasonCode::pinned_pods_leave,
+       .arguments = {ask.victims.size(), ask.reservation->node,
+                     named({classes.begin(), classes.end()}), choice_name(answer.strategy)}});
 }
 
 void explain_spared(const Cluster& cluster, const CandidateList& candidates,

@@ -5,9 +5,6 @@
 
 namespace makeway {
 
-/// "3.5 %", rounded up to tenths.
-std::string percent_text(std::int64_t ppm);
-
 /// Victims with their causes, and the reason.
 void explain_ladder(World& world, const VictimLadder& ladder, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanAsk& ask);

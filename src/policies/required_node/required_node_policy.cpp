@@ -1,7 +1,5 @@
 #include "policies/required_node/required_node_policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -13,6 +11,7 @@
 #include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
 #include "policies/shared/waiting.hpp"
 
@@ -81,7 +80,9 @@ void PinnedAsk::explain_lost_reservation() {
   const PodColumns& pods = world_.cluster().pods();
   const bool had = world_.cluster().notes(pods.notes[pod_]).reserved_since.has_value() ||
                    pods.nominated[pod_] == node_;
-  if (had) ask_.reason += "; its reservation of the node ends";
+  if (had) {
+    add_reason(world_.cluster(), ask_, {.code = ReasonCode::pinned_reservation_ends});
+  }
 }
 
 /// Whoever leaves.
@@ -97,12 +98,12 @@ bool PinnedAsk::refused_for_ever() {
   ask_.outcome = unsupported ? Outcome::not_found : Outcome::infeasible;
   const PlanRefusal& told = ask_.explanation.refusals.front();
   const bool larger = refused->reason == RefusalReason::resource;
-  ask_.reason =
-      unsupported
-          ? fmt::format("{}, so it is not placed", unmet_need_text(told.detail))
-          : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
-                        larger ? "which is too small for it" : "which cannot take it",
-                        refusal_text(told));
+  set_reason(world_.cluster(), ask_,
+             unsupported ? Reason{.code = ReasonCode::needs_unsupported,
+                                  .arguments = {unmet_need_text(told.detail)}}
+                         : Reason{.code = larger ? ReasonCode::pinned_node_too_small
+                                                 : ReasonCode::pinned_node_refuses,
+                                  .arguments = {node_, refusal_sentence(told)}});
   explain_lost_reservation();
   return true;
 }
@@ -123,8 +124,7 @@ bool PinnedAsk::finds_room() {
   if (may_bind && (!now || !now->check_unreserved(node_))) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
-    ask_.reason = fmt::format("fits on node {}, the only one it can run on",
-                              node_name(world_.cluster(), node_));
+    set_reason(world_.cluster(), ask_, {.code = ReasonCode::pinned_fits, .arguments = {node_}});
     return true;
   }
   reserve();
@@ -134,7 +134,7 @@ bool PinnedAsk::finds_room() {
   const auto elsewhere =
       now->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
   wait_for(world_, world_.needed_leavers(std::span(&node_, 1), elsewhere, fits), ask_);
-  ask_.reason = waits_reason(ask_);
+  set_reason(world_.cluster(), ask_, waits_reason(ask_));
   return true;
 }
 
@@ -171,10 +171,10 @@ bool PinnedAsk::waits_out_delay() {
   ask_.waits_until = from;
   ask_.reservation->preempts_from = from;
   const Duration age = world_.rules().now() - ask_.reservation->since;
-  ask_.reason =
-      fmt::format("node {} is reserved {}, preemption starts in {}", ask_.reservation->node,
-                  age.ms == 0 ? std::string("from now on") : fmt::format("since {}", to_text(age)),
-                  to_text(from - world_.rules().now()));
+  set_reason(
+      world_.cluster(), ask_,
+      {.code = age.ms == 0 ? ReasonCode::pinned_reserved_now : ReasonCode::pinned_reserved_since,
+       .arguments = {ask_.reservation->node, from - world_.rules().now(), age}});
   return true;
 }
 
@@ -211,9 +211,10 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
   const std::optional<Refused> refused = fit_.check(node_);
   refuse(refused.value_or(Refused{.reason = RefusalReason::promised}));
   ask_.outcome = refused ? Outcome::infeasible : Outcome::not_found;
-  ask_.reason =
-      fmt::format("does not fit on node {}, and its preemptionPolicy is Never: {}",
-                  ask_.reservation->node, refusal_text(ask_.explanation.refusals.front()));
+  set_reason(
+      world_.cluster(), ask_,
+      {.code = ReasonCode::pinned_never_preempts,
+       .arguments = {ask_.reservation->node, refusal_sentence(ask_.explanation.refusals.front())}});
   explain_pinned_holders(world_, classes, node_, ask_);
 }
 
@@ -235,13 +236,11 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
                     });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
-  ask_.reason =
-      lasting
-          ? fmt::format("does not fit on node {}{}, even with every evictable pod gone: {}",
-                        ask_.reservation->node,
-                        kept ? " beside those for whom room is kept there" : "", refusal_text(told))
-          : fmt::format("no victims found on node {} by required_node.victimSelection: {}",
-                        ask_.reservation->node, refusal_text(told));
+  const ReasonCode code = !lasting ? ReasonCode::pinned_no_victims
+                          : kept   ? ReasonCode::pinned_unfit_beside_kept
+                                   : ReasonCode::pinned_unfit_when_all_left;
+  set_reason(world_.cluster(), ask_,
+             {.code = code, .arguments = {ask_.reservation->node, refusal_sentence(told)}});
   if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
@@ -261,9 +260,9 @@ class PinnedRule {
   World::LeavingRoomRule rule_;
 };
 
-void no_such_node(std::string_view name, PlanAsk& ask) {
+void no_such_node(const Cluster& cluster, std::string_view name, PlanAsk& ask) {
   ask.outcome = Outcome::infeasible;
-  ask.reason = fmt::format("can run on node {} only, and there is no such node", name);
+  set_reason(cluster, ask, {.code = ReasonCode::pinned_node_missing, .arguments = {name}});
 }
 
 class RequiredNodePolicy : public Policy {
@@ -327,7 +326,7 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
   const std::string_view name = required_node_of(cluster, pod);
   const NodeIndex node = only.value_or(cluster.find_node(name, ask.plane).value_or(NodeIndex{}));
   if (!node.exists() || !cluster.nodes().flags[node].exists) {
-    no_such_node(name, ask);
+    no_such_node(world_.cluster(), name, ask);
     world_.decided(pod);
     draft_.plan.asks.push_back(std::move(ask));
     return;
@@ -409,7 +408,7 @@ void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
   Plan& plan = draft_.plan;
   const PodIndex pod = *cluster.find_pod(ask.namespace_name, ask.name, ask.plane);
   losses.add(ask, cluster.pods().created[pod]);
-  add_evictions(ask, plan);
+  add_evictions(world_.cluster(), ask, plan);
   add_placements(cluster, ask, plan);
   if (ask.reservation) {
     plan.actions.push_back({.type = ActionType::reserve,

@@ -1,21 +1,12 @@
 #include "policies/required_node/victim_ladder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "base/checked_math.hpp"
-#include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
-namespace {
-
-constexpr std::string_view forbidden_by_budgets =
-    "a budget protects a pod that would have to leave";
-
-}  // namespace
-
 VictimLadder::VictimLadder(World& world, const LadderTask& task, std::size_t classes,
                            PlanReservation* told)
     : world_(world),
@@ -54,12 +45,12 @@ std::optional<LadderAnswer> VictimLadder::climb() {
 }
 
 std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
-  failure_ = "no candidate covers the shortfall";
+  failure_ = {.code = ReasonCode::ladder_uncovered};
   std::optional<LadderAnswer> answer;
   const bool blocked = std::ranges::any_of(
       blockers_, [&](std::uint32_t at) { return unit(at).victim_class >= step.classes; });
   if (blocked) {
-    failure_ = "a pod of a later class is in the way";
+    failure_ = {.code = ReasonCode::ladder_blocked};
   } else if (step.widely) {
     answer = try_widely(step);
   } else {
@@ -70,19 +61,20 @@ std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
     }
   }
   if (answer) {
-    note(step, fmt::format("{}{}", counted(std::ssize(answer->victims.pods), "victim"),
-                           step.widely ? ", on the second pass" : ""));
+    note(step,
+         {.code = step.widely ? ReasonCode::ladder_victims_second_pass : ReasonCode::ladder_victims,
+          .arguments = {answer->victims.pods.size()}});
   } else {
     note(step, failure_);
   }
   return answer;
 }
 
-void VictimLadder::note(const Step& step, std::string result) {
+void VictimLadder::note(const Step& step, const Reason& result) {
   if (told_ == nullptr) return;
   PlanLadderStep entry{.strategy = step.strategy,
                        .within_budgets = step.within_budgets,
-                       .result = std::move(result)};
+                       .result = write_text(world_.cluster(), result)};
   const auto classes = std::span(settings_.victim_classes).first(step.classes);
   entry.classes.assign(classes.begin(), classes.end());
   told_->ladder.push_back(std::move(entry));
@@ -186,9 +178,9 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
     rated.push_back({.deviation = deviation, .at = at});
   }
   if (any_covers) {
-    failure_ =
-        fmt::format("no candidate that covers it is within {} %{}", settings_.deviation_percent,
-                    budgets_forbid ? " and within budgets" : "");
+    failure_ = {.code = budgets_forbid ? ReasonCode::ladder_deviates_or_budgets
+                                       : ReasonCode::ladder_deviates,
+                .arguments = {settings_.deviation_percent}};
   }
   const auto better = [this](const Rated& a, const Rated& b) {
     return a.deviation != b.deviation ? a.deviation < b.deviation : before(a.at, b.at);
@@ -241,7 +233,7 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
     task_.candidates.add_frees(at, sum);
     pods += unit(at).size;
     if (step.within_budgets && !fits_budgets(at)) {
-      failure_ = forbidden_by_budgets;
+      failure_ = {.code = ReasonCode::ladder_budgets};
       return std::nullopt;
     }
   }
@@ -257,12 +249,12 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
     }
     const std::uint32_t at = order[next];
     if (step.within_budgets && !fits_budgets(at)) {
-      failure_ = forbidden_by_budgets;
+      failure_ = {.code = ReasonCode::ladder_budgets};
       continue;
     }
     pods += unit(at).size;
     if (pods > settings_.max_victims) {
-      failure_ = fmt::format("more than {} pods would have to leave", settings_.max_victims);
+      failure_ = {.code = ReasonCode::ladder_too_many, .arguments = {settings_.max_victims}};
       return std::nullopt;
     }
     task_.candidates.add_frees(at, sum);
@@ -299,7 +291,7 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
   for (std::size_t turn = 0; turn < order.size(); ++turn) {
     const std::uint32_t at = order[turn];
     if (step.within_budgets && !fits_budgets(at)) {
-      failure_ = forbidden_by_budgets;
+      failure_ = {.code = ReasonCode::ladder_budgets};
       continue;
     }
     window.emplace(worths[at], order.size() - 1 - turn);

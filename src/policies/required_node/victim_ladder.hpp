@@ -27,11 +27,11 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/fit.hpp"
+#include "model/reason.hpp"
 #include "policies/required_node/candidates.hpp"
 
 namespace makeway {
@@ -105,7 +105,7 @@ class VictimLadder {
   void remove(std::span<const std::uint32_t> chosen);
   const PinnedCandidate& unit(std::uint32_t at) const { return task_.candidates.units[at]; }
   std::pair<std::int64_t, std::vector<std::int64_t>> size_of(std::uint32_t at) const;
-  void note(const Step& step, std::string result);
+  void note(const Step& step, const Reason& result);
 
   World& world_;
   const RequiredNodeSettings& settings_;
@@ -116,7 +116,7 @@ class VictimLadder {
   bool by_room_ = true;    ///< The same, and arithmetic alone tells whether a choice is one.
   Units blockers_;
   std::optional<Refused> lasting_;
-  std::string failure_;  ///< Of the last try.
+  Reason failure_;  ///< Of the last try.
 };
 
 }  // namespace makeway

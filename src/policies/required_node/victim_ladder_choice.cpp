@@ -1,6 +1,4 @@
 // Orders of candidates, and what a choice of victims comes to.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -242,7 +240,7 @@ void VictimLadder::name_units(LadderAnswer& answer) const {
 
 std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen) {
   if (by_room_ ? !has_room(chosen) : !feasible(chosen)) {
-    failure_ = "it would not fit even then";
+    failure_ = {.code = ReasonCode::ladder_unfit};
     return std::nullopt;
   }
   put_back(chosen);
@@ -257,15 +255,14 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
   }
   name_units(answer);
   if (std::ssize(answer.victims.pods) > settings_.max_victims) {
-    failure_ = fmt::format("with the rest of their groups more than {} pods would have to leave",
-                           settings_.max_victims);
+    failure_ = {.code = ReasonCode::ladder_groups_too_many, .arguments = {settings_.max_victims}};
     return std::nullopt;
   }
   const PodIndex ask = task_.fit.ask();
   const bool kept = world_.keeps_promises(ask, task_.node, answer.victims.pods) &&
                     !world_.needs_uncertain_arrival(task_.fit, task_.node, answer.victims.pods);
   if (kept) return answer;
-  failure_ = "an earlier ask would lose its place";
+  failure_ = {.code = ReasonCode::ladder_breaks_promise};
   return std::nullopt;
 }
 

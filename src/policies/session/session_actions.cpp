@@ -1,12 +1,11 @@
 #include "policies/session/session_actions.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 
 #include "model/object_text.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
 
 namespace makeway {
@@ -23,16 +22,16 @@ ActionType action_of(SessionFate fate) {
   CHECK(false, "unknown fate");
 }
 
-std::string fate_text(const PlanSessionVictim& victim) {
+Reason fate_reason(const PlanSessionVictim& victim) {
   switch (victim.fate) {
-    case SessionFate::ends: return "it ends";
+    case SessionFate::ends: return {.code = ReasonCode::session_ends};
     case SessionFate::requeues:
-      return fmt::format("it is pending again from {} on", to_text(*victim.resume_after));
-    case SessionFate::on_request: return "it waits until a user resumes it";
-    case SessionFate::to_autoscaler: return "its autoscaler may start another one";
-    case SessionFate::suspends: return "it keeps its memory and continues once there is room";
+      return {.code = ReasonCode::session_requeues, .arguments = {*victim.resume_after}};
+    case SessionFate::on_request: return {.code = ReasonCode::session_awaits_user};
+    case SessionFate::to_autoscaler: return {.code = ReasonCode::session_awaits_autoscaler};
+    case SessionFate::suspends: return {.code = ReasonCode::session_keeps_memory};
   }
-  return {};
+  CHECK(false, "unknown fate");
 }
 
 const Session& session_of(const Cluster& cluster, const std::string& namespace_name,
@@ -40,7 +39,7 @@ const Session& session_of(const Cluster& cluster, const std::string& namespace_n
   return cluster.own<Session>().at({namespace_name, name});
 }
 
-void add_victims(const PlanAsk& ask, Plan& plan) {
+void add_victims(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   const std::string asks = ask_text(ask);
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
     const PlanVictim& victim = ask.victims[at];
@@ -55,19 +54,21 @@ void add_victims(const PlanAsk& ask, Plan& plan) {
                       .plane = victim.plane};
     if (fate.ends_at > plan.now) action.until = fate.ends_at;
     plan.actions.push_back(std::move(action));
-    plan.status.push_back({.object = victim.unit,
-                           .condition = "Preempted",
-                           .value = true,
-                           .reason = "PreemptionBySession",
-                           .message = fmt::format("makeway: makes room for {}: {}; {}", asks,
-                                                  victim.reason, fate_text(fate))});
+    plan.status.push_back(
+        {.object = victim.unit,
+         .condition = "Preempted",
+         .value = true,
+         .reason = "PreemptionBySession",
+         .message = write_text(cluster,
+                               {.code = ReasonCode::makes_room_then,
+                                .arguments = {object_of(ask), victim.reason, fate_reason(fate)}})});
   }
 }
 
 }  // namespace
 
 void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
-  add_victims(ask, plan);
+  add_victims(cluster, ask, plan);
   const Session& session = session_of(cluster, ask.namespace_name, ask.name);
   const bool fits = ask.outcome == Outcome::fits;
   const auto add = [&](ActionType type, const std::string& name, const std::string& node) {

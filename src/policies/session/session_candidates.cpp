@@ -1,7 +1,5 @@
 #include "policies/session/session_candidates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
@@ -47,24 +45,26 @@ bool SessionCandidates::preemptible(const SessionEntry& entry) const {
   return stays(entry) == Stays::nothing_keeps_it;
 }
 
-std::string SessionCandidates::why_not(const SessionEntry& entry) const {
+std::optional<Reason> SessionCandidates::why_not(const SessionEntry& entry) const {
   const Partition* const partition = table_.partition_of(entry);
   switch (stays(entry)) {
-    case Stays::nothing_keeps_it: return {};
-    case Stays::not_running: return "not running";
-    case Stays::leaving: return "leaving";
+    case Stays::nothing_keeps_it: return std::nullopt;
+    case Stays::not_running: return Reason{.code = ReasonCode::stays_not_running};
+    case Stays::leaving: return Reason{.code = ReasonCode::stays_leaving};
     case Stays::not_preemptible:
-      return entry.object->preemptible ? "its spec says preemptible: false"
-                                       : "its partition is not preemptible";
+      return Reason{.code = entry.object->preemptible ? ReasonCode::stays_by_spec
+                                                      : ReasonCode::stays_by_partition};
     case Stays::above_threshold:
-      return fmt::format("priority above {}", table_.group_of(entry).preemptible_priority);
-    case Stays::preempted_often: return "preempted as often as session.maxPreemptions allows";
-    case Stays::protected_namespace: return "in a protected namespace";
-    case Stays::too_young: return "younger than the minimum runtime";
+      return Reason{.code = ReasonCode::priority_above,
+                    .arguments = {table_.group_of(entry).preemptible_priority}};
+    case Stays::preempted_often: return Reason{.code = ReasonCode::stays_preempted_often};
+    case Stays::protected_namespace: return Reason{.code = ReasonCode::stays_in_namespace};
+    case Stays::too_young: return Reason{.code = ReasonCode::stays_too_young};
     case Stays::exempt:
-      return fmt::format("exempt until {}", to_text(entry.started + partition->exempt_time));
+      return Reason{.code = ReasonCode::exempt_until,
+                    .arguments = {entry.started + partition->exempt_time}};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::int64_t SessionCandidates::order_key(const SessionEntry& entry, PreemptionOrder order) const {
@@ -118,23 +118,22 @@ std::span<const SessionIndex> SessionCandidates::of(const SessionEntry& ask) {
   return group.first(static_cast<std::size_t>(end - group.begin()));
 }
 
-std::string SessionCandidates::decided_by(SessionIndex first, SessionIndex second) const {
+Reason SessionCandidates::decided_by(SessionIndex first, SessionIndex second) const {
   const SessionEntry& a = table_.sessions()[first];
   const SessionEntry& b = table_.sessions()[second];
-  if (a.tier != b.tier) return fmt::format("tier: {} against {}", a.tier, b.tier);
+  if (a.tier != b.tier) return {.code = ReasonCode::by_tier, .arguments = {a.tier, b.tier}};
   if (a.priority != b.priority) {
-    return fmt::format("priority: {} against {}", a.priority, b.priority);
+    return {.code = ReasonCode::by_priority, .arguments = {a.priority, b.priority}};
   }
   const PreemptionOrder order = table_.group_of(a).order;
   if (order == PreemptionOrder::least_lost_work) {
     const std::int64_t mine = table_.lost_work_seconds(a);
     const std::int64_t other = table_.lost_work_seconds(b);
-    if (mine != other) return fmt::format("lost work: {}s against {}s", mine, other);
+    if (mine != other) return {.code = ReasonCode::by_lost_work, .arguments = {mine, other}};
   } else if (a.started != b.started) {
-    return fmt::format("{}: started {} against {}", order_text(order), to_text(a.started),
-                       to_text(b.started));
+    return {.code = ReasonCode::by_start, .arguments = {order_text(order), a.started, b.started}};
   }
-  return "name";
+  return {.code = ReasonCode::by_name};
 }
 
 std::string_view SessionCandidates::order_text(PreemptionOrder order) {

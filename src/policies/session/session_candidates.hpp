@@ -12,10 +12,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/reason.hpp"
 #include "policies/session/session_table.hpp"
 
 namespace makeway {
@@ -29,10 +31,10 @@ class SessionCandidates {
   /// All of the group that may be preempted, in that order.
   std::span<const SessionIndex> all(SessionGroupIndex group);
   bool preemptible(const SessionEntry& entry) const;
-  /// "its priority 10 is above 5", ...; empty: it may be.
-  std::string why_not(const SessionEntry& entry) const;
+  /// "its priority 10 is above 5", ...; none: it may be preempted.
+  std::optional<Reason> why_not(const SessionEntry& entry) const;
   /// On which key `first` comes before `second`: "priority: 1 against 3".
-  std::string decided_by(SessionIndex first, SessionIndex second) const;
+  Reason decided_by(SessionIndex first, SessionIndex second) const;
   /// "oldest first", ...
   static std::string_view order_text(PreemptionOrder order);
 

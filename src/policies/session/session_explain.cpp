@@ -1,8 +1,5 @@
 #include "policies/session/session_explain.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
 #include <ranges>
@@ -13,6 +10,7 @@
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_entries.hpp"
 #include "policies/shared/waiting.hpp"
 
@@ -21,8 +19,20 @@ namespace {
 
 constexpr std::size_t spared_max = 10;
 
-std::string counted_sessions(std::size_t count) {
-  return count == 1 ? "1 session" : fmt::format("{} sessions", count);
+ObjectName session_name(const SessionEntry& entry) {
+  return {.kind = MentionKind::session,
+          .namespace_name = entry.object->namespace_name,
+          .name = entry.object->name};
+}
+
+/// "n1,n2"
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ',';
+    text += name;
+  }
+  return text;
 }
 
 /// Sorted, each once.
@@ -74,11 +84,19 @@ std::string session_text(const SessionEntry& entry) {
 void explain_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask) {
   std::set<std::string_view> nodes;
   for (const PodPlacement& placement : ask.placements) nodes.insert(placement.node);
-  const std::string where = nodes.size() == 1 ? fmt::format("node {}", *nodes.begin())
-                                              : fmt::format("{} nodes", nodes.size());
-  const bool runs_on = entry.standing == SessionStanding::suspended;
-  ask.reason = fmt::format("{} on {} of resource group {}", runs_on ? "runs on" : "fits", where,
-                           table.group_of(entry).object->name);
+  const bool continues = entry.standing == SessionStanding::suspended;
+  const std::string& group = table.group_of(entry).object->name;
+  if (nodes.size() == 1) {
+    set_reason(table.cluster(), ask,
+               {.code = continues ? ReasonCode::session_continues_on_node
+                                  : ReasonCode::session_fits_on_node,
+                .arguments = {*nodes.begin(), group}});
+    return;
+  }
+  set_reason(table.cluster(), ask,
+             {.code = continues ? ReasonCode::session_continues_on_nodes
+                                : ReasonCode::session_fits_on_nodes,
+              .arguments = {nodes.size(), group}});
 }
 
 // ---- Waiting ------------------------------------------------------------------------------------
@@ -127,14 +145,19 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
   const std::vector<PodIndex> needed = world.needed_leavers(nodes, World::Elsewhere::ignored, fits);
   wait_for(world, needed, ask);
   if (ask.waits_for.empty()) {
-    ask.reason = "fits once the sessions before it have started or left";
+    set_reason(world.cluster(), ask, {.code = ReasonCode::session_fits_after_sessions});
     return;
   }
   const PodPlacement& first = ask.waits_for.front();
-  ask.reason = ask.waits_for.size() == 1
-                   ? fmt::format("fits once {}/{} has left", first.namespace_name, first.name)
-                   : fmt::format("fits once {}/{} and {} more have left", first.namespace_name,
-                                 first.name, ask.waits_for.size() - 1);
+  // A kernel's name has its session's before it.
+  const bool is_kernel = first.name.find('/') != std::string::npos;
+  set_reason(world.cluster(), ask,
+             {.code = ask.waits_for.size() == 1 ? ReasonCode::session_fits_after_one
+                                                : ReasonCode::session_fits_after_several,
+              .arguments = {ObjectName{.kind = is_kernel ? MentionKind::kernel : MentionKind::pod,
+                                       .namespace_name = first.namespace_name,
+                                       .name = first.name},
+                            ask.waits_for.size() - 1}});
 }
 
 // ---- No place -----------------------------------------------------------------------------------
@@ -157,33 +180,33 @@ void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::
                      PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
   const std::string_view lower = !entry.partition.exists() ? "of lower priority" : "of lower tiers";
-  if (table.open_nodes(entry).empty()) {
-    ask.reason = fmt::format("no node of resource group {} takes kernels", group);
-  } else if (candidates == 0) {
-    ask.reason = fmt::format(
-        "has no room in resource group {}, and no running session {} may be "
-        "preempted",
-        group, lower);
-  } else {
-    ask.reason = fmt::format(
-        "has no room in resource group {}, even without {} {} that may be preempted", group,
-        candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates), lower);
-    if (keeps_memory_of_some(table, entry)) {
-      ask.reason += "; a session that is suspended keeps its memory";
-    }
+  const ReasonCode code = table.open_nodes(entry).empty() ? ReasonCode::session_no_open_node
+                          : candidates == 0               ? ReasonCode::session_nothing_to_preempt
+                          : candidates == 1               ? ReasonCode::session_unfit_without_one
+                                                          : ReasonCode::session_unfit_without_all;
+  set_reason(table.cluster(), ask, {.code = code, .arguments = {group, lower, candidates}});
+  if (table.open_nodes(entry).empty() || candidates == 0) return;
+  if (keeps_memory_of_some(table, entry)) {
+    add_reason(table.cluster(), ask, {.code = ReasonCode::session_memory_stays});
   }
 }
 
 namespace {
 
-/// Why a session that holds something on a node keeps it; empty: it would leave.
-std::string why_it_keeps(const SessionTable& table, const SessionCandidates& order,
-                         const SessionEntry& ask, const SessionEntry& holder) {
-  if (holder.standing == SessionStanding::suspended) return "suspended, and keeps its memory";
+/// Why a session that holds something on a node keeps it; none: it would leave.
+std::optional<Reason> why_it_keeps(const SessionTable& table, const SessionCandidates& order,
+                                   const SessionEntry& ask, const SessionEntry& holder) {
+  if (holder.standing == SessionStanding::suspended) {
+    return Reason{.code = ReasonCode::stays_suspended};
+  }
   const bool divided = ask.partition.exists();
   const bool lower = divided ? holder.tier < ask.tier : holder.priority < ask.priority;
-  if (!lower) return divided ? "not of a lower tier" : "not of lower priority";
-  if (&table.group_of(holder) != &table.group_of(ask)) return "of another resource group";
+  if (!lower) {
+    return Reason{.code = divided ? ReasonCode::stays_not_lower_tier : ReasonCode::stays_not_lower};
+  }
+  if (&table.group_of(holder) != &table.group_of(ask)) {
+    return Reason{.code = ReasonCode::stays_in_other_group};
+  }
   return order.why_not(holder);
 }
 
@@ -200,13 +223,13 @@ void add_holders(const SessionTable& table, const SessionCandidates& order, cons
                  kernel.requests.end();
     });
     if (!holds) continue;
-    std::string why = why_it_keeps(table, order, ask, holder);
-    if (why.empty()) continue;
+    const std::optional<Reason> why = why_it_keeps(table, order, ask, holder);
+    if (!why) continue;
     refusal.holders.push_back({.namespace_name = holder.object->namespace_name,
                                .name = holder.object->name,
                                .plane = holder.object->plane,
                                .priority = holder.priority,
-                               .why = std::move(why)});
+                               .why = write_text(table.cluster(), *why)});
   }
   sort_holders(refusal);
 }
@@ -223,10 +246,9 @@ void explain_refusals(World& world, const SessionTable& table, const SessionCand
 void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,
                           PlanAsk& ask) {
   const bool head_only = world.configuration().session.preemptors == Preemptors::head_only;
-  ask.reason = fmt::format("has no room, and only {}, {}, may preempt in resource group {}",
-                           session_text(table.sessions()[first]),
-                           head_only ? "the first that does not fit" : "which comes before it",
-                           ask.session->resource_group);
+  set_reason(world.cluster(), ask,
+             {.code = head_only ? ReasonCode::session_first_only : ReasonCode::session_before_only,
+              .arguments = {session_name(table.sessions()[first]), ask.session->resource_group}});
 }
 
 // ---- Victims ------------------------------------------------------------------------------------
@@ -254,10 +276,11 @@ class VictimExplainer {
     for (const SessionIndex victim : std::views::reverse(all)) add(victim);
     explain_spared();
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
-    ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),
-                              divided() ? "of lower tiers" : "of lower priority",
-                              ask_.session->resource_group, all.size() == 1 ? "leaves" : "leave",
-                              SessionCandidates::order_text(table_.group_of(entry_).order));
+    set_reason(table_.cluster(), ask_,
+               {.code = ReasonCode::session_preempts,
+                .arguments = {all.size(), divided() ? "of lower tiers" : "of lower priority",
+                              ask_.session->resource_group,
+                              SessionCandidates::order_text(table_.group_of(entry_).order)}});
   }
 
  private:
@@ -285,12 +308,14 @@ void VictimExplainer::add(SessionIndex index) {
   victim.plane = session.plane;
   victim.name = session.name;
   victim.uid = session.uid;
-  victim.node = fmt::format("{}", fmt::join(nodes, ","));
+  victim.node = joined(nodes);
   victim.unit = session_text(entry);
   victim.priority = entry.priority;
-  victim.reason = divided()
-                      ? fmt::format("lower tier ({} < {})", entry.tier, entry_.tier)
-                      : fmt::format("lower priority ({} < {})", entry.priority, entry_.priority);
+  victim.reason = write_text(
+      table_.cluster(),
+      divided() ? Reason{.code = ReasonCode::lower_tier, .arguments = {entry.tier, entry_.tier}}
+                : Reason{.code = ReasonCode::lower_priority,
+                         .arguments = {entry.priority, entry_.priority}});
   victim.cost = cost_of(table_, entry);
   explain_cause(index, victim);
   ask_.cost = sum(ask_.cost, victim.cost);
@@ -320,25 +345,27 @@ void VictimExplainer::add(SessionIndex index) {
 void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) const {
   const SessionGroup& group = table_.group_of(entry_);
   victim.cause_for = session_text(entry_);
-  victim.cause_rule = fmt::format("session: sessions of lower {} in resource group {}, {}",
-                                  divided() ? "tiers" : "priority", group.object->name,
-                                  SessionCandidates::order_text(group.order));
+  const Cluster& cluster = table_.cluster();
+  victim.cause_rule =
+      write_text(cluster, {.code = ReasonCode::session_rule,
+                           .arguments = {divided() ? "tiers" : "priority", group.object->name,
+                                         SessionCandidates::order_text(group.order)}});
   const auto own = std::ranges::find(candidates_, index);
   const auto stays = [this](SessionIndex other) { return leaves_[other] == 0; };
   const auto next = std::find_if(own, candidates_.end(), stays);
   if (next != candidates_.end()) {
     victim.cause_alternative = session_text(table_.sessions()[*next]);
-    victim.cause_key = order_.decided_by(index, *next);
+    victim.cause_key = write_text(cluster, order_.decided_by(index, *next));
     return;
   }
   const auto before = std::find_if(candidates_.begin(), own, stays);
   if (before != own) {
     victim.cause_alternative = session_text(table_.sessions()[*before]);
-    victim.cause_key = "room: the other does not free what is missing";
+    victim.cause_key = write_text(cluster, {.code = ReasonCode::by_freed_room});
     return;
   }
-  victim.cause_alternative = "no other session may leave";
-  victim.cause_key = "no choice";
+  victim.cause_alternative = write_text(cluster, {.code = ReasonCode::no_other_session});
+  victim.cause_key = write_text(cluster, {.code = ReasonCode::no_choice});
 }
 
 void VictimExplainer::explain_spared() {

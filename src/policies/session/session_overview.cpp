@@ -5,6 +5,7 @@
 #include "model/session_names.hpp"
 #include "policies/session/session_policy.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -66,7 +67,8 @@ class GroupExplainer {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing != SessionStanding::running || candidates_.preemptible(entry)) continue;
       if (PlanSessionEntry* const told = add(entry, list)) {
-        told->why_not = candidates_.why_not(entry);
+        const std::optional<Reason> why = candidates_.why_not(entry);
+        if (why) told->why_not = write_text(table_.cluster(), *why);
       }
     }
   }

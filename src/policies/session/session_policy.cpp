@@ -1,7 +1,5 @@
 #include "policies/session/session_policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "policies/session/session_actions.hpp"
 #include "policies/session/session_explain.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
@@ -286,13 +285,13 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const Cluster& cluster = world_.cluster();
   if (const auto lost = lost_kernel(entry); lost != kernels.end()) {
-    ask.reason = fmt::format(
-        "is suspended on node {}, which is no longer in its resource group; 'makeway session "
-        "resume' makes it pending, without its memory",
-        entry.object->kernels[static_cast<std::size_t>(lost - kernels.begin())].node);
+    const auto at = static_cast<std::size_t>(lost - kernels.begin());
+    set_reason(
+        cluster, ask,
+        {.code = ReasonCode::session_node_lost, .arguments = {entry.object->kernels[at].node}});
     return false;
   }
-  ask.reason = "is suspended, and its nodes have no room for it yet";
+  set_reason(cluster, ask, {.code = ReasonCode::session_suspended});
   const auto fit = [&](RoomRows& room) {
     std::size_t done = 0;
     for (; done < kernels.size(); ++done) {

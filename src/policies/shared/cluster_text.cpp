@@ -1,16 +1,10 @@
 #include "policies/shared/cluster_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "model/object_text.hpp"
 
 namespace makeway {
-
-std::string counted(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
   if (cluster.pods().flags[pod].kernel) return "kernel " + cluster.pod_key(pod);

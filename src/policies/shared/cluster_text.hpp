@@ -11,8 +11,6 @@
 
 namespace makeway {
 
-/// "1 pod", "1234 pods": what a plan says is data, so digits are not grouped as in cli.
-std::string counted(std::int64_t count, std::string_view what);
 std::string pod_text(const Cluster& cluster, PodIndex pod);  ///< "Pod default/web"
 std::string unit_text(const Cluster& cluster, UnitIndex unit);
 std::string node_name(const Cluster& cluster, NodeIndex node);

@@ -1,8 +1,7 @@
 #include "policies/shared/pod_actions.hpp"
 
-#include <fmt/format.h>
-
 #include "model/object_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 
@@ -11,7 +10,7 @@ std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
   return pod ? std::string(cluster.pods().uid[pod->value]) : std::string();
 }
 
-void add_evictions(const PlanAsk& ask, Plan& plan) {
+void add_evictions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   const std::string asks = ask.victims.empty() ? std::string{} : ask_text(ask);
   for (const PlanVictim& victim : ask.victims) {
     plan.actions.push_back({.type = ActionType::evict,
@@ -27,7 +26,8 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",
-         .message = fmt::format("makeway: makes room for {}: {}", asks, victim.reason)});
+         .message = write_text(cluster, {.code = ReasonCode::makes_room_for,
+                                         .arguments = {object_of(ask), victim.reason}})});
   }
 }
 
@@ -63,7 +63,8 @@ void add_unscheduled(const PlanAsk& ask, std::string_view condition, Plan& plan)
                          .condition = std::string(condition),
                          .value = false,
                          .reason = "Unschedulable",
-                         .message = ask.reason});
+                         .message = ask.reason,
+                         .message_mentions = ask.reason_mentions});
 }
 
 }  // namespace makeway

@@ -8,7 +8,7 @@
 
 namespace makeway {
 
-void add_evictions(const PlanAsk& ask, Plan& plan);
+void add_evictions(const Cluster& cluster, const PlanAsk& ask, Plan& plan);
 /// Its pods are bound, or nominated where it does not fit yet.
 void add_placements(const Cluster& cluster, const PlanAsk& ask, Plan& plan);
 /// It waits, and no place is kept for it.

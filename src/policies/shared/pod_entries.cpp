@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t holders_max = 5;
 }  // namespace
 
 PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex pod,
-                        std::string reason) {
+                        const Reason& reason) {
   const PodColumns& pods = cluster.pods();
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   PlanVictim victim;
@@ -26,9 +27,11 @@ PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex
   victim.node = node_name(cluster, pods.node[pod]);
   victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
   victim.priority = unit.priority;
-  victim.reason = std::move(reason);
-  if (unit.whole) victim.reason += ", its group leaves as a whole";
-  if (pods.deletion[pod] != no_time) victim.reason += ", already leaving";
+  victim.reason = write_text(cluster, reason);
+  if (unit.whole) victim.reason += write_text(cluster, {.code = ReasonCode::and_its_group});
+  if (pods.deletion[pod] != no_time) {
+    victim.reason += write_text(cluster, {.code = ReasonCode::and_already_leaving});
+  }
   return victim;
 }
 

@@ -3,17 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "engine/world.hpp"
 #include "model/plan.hpp"
+#include "model/reason.hpp"
 
 namespace makeway {
 
 /// A pod of a victim; the caller adds budget and cause. `reason` is the rule that it loses by.
 PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex pod,
-                        std::string reason);
+                        const Reason& reason);
 /// Lists it while there are few.
 void add_spared(const Cluster& cluster, PodIndex pod, std::int32_t priority,
                 PlanExplanation& explanation);

@@ -1,10 +1,9 @@
 #include "policies/shared/waiting.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 
@@ -12,9 +11,9 @@ bool waits_out_delay(const World& world, Time created, PlanAsk& ask) {
   ask.waits_until = world.rules().delayed_until(created);
   if (!ask.waits_until) return false;
   ask.outcome = Outcome::waits;
-  ask.reason = fmt::format("may preempt only {} after its creation, from {} on",
-                           to_text(world.configuration().engine.preemption_delay),
-                           to_text(*ask.waits_until));
+  set_reason(world.cluster(), ask,
+             {.code = ReasonCode::may_preempt_later,
+              .arguments = {world.configuration().engine.preemption_delay, *ask.waits_until}});
   return true;
 }
 
@@ -81,28 +80,23 @@ void explain_late_wait(const World& world, PlanAsk& ask) {
     const auto pod = world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
     if (pod) last = std::max(last, world.departures().leaves_at(*pod));
   }
-  ask.reason +=
-      fmt::format(", which may take {}; nothing sooner was found", to_text(last - world.time()));
+  add_reason(world.cluster(), ask,
+             {.code = ReasonCode::takes_long, .arguments = {last - world.time()}});
 }
 
 void explain_late(const World& world, PlanAsk& ask) {
-  const auto late = static_cast<std::int64_t>(world.late().size());
   ask.outcome = Outcome::not_found;
-  ask.reason += fmt::format(
-      "; {} {} only after more than {} (engine.leaveWaitMax), and waiting for that alone would not "
-      "help",
-      counted(late, "pod"), late == 1 ? "leaves" : "leave",
-      to_text(world.configuration().engine.leave_wait_max));
+  add_reason(world.cluster(), ask,
+             {.code = ReasonCode::late_pods_do_not_help,
+              .arguments = {world.late().size(), world.configuration().engine.leave_wait_max}});
 }
 
-std::string waits_reason(const PlanAsk& ask) {
+Reason waits_reason(const PlanAsk& ask) {
+  const std::string& node = ask.placements.front().node;
   if (ask.waits_for.empty()) {
-    return fmt::format("fits on {} once the asks before it are placed",
-                       ask.placements.front().node);
+    return {.code = ReasonCode::fits_on_after_asks, .arguments = {node}};
   }
-  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
-                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
-                     ask.waits_for.size() == 1 ? "is" : "are");
+  return {.code = ReasonCode::fits_on_after_pods, .arguments = {node, ask.waits_for.size()}};
 }
 
 std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std::int32_t priority) {

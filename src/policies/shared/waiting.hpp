@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "engine/world.hpp"
+#include "model/reason.hpp"
 
 namespace makeway {
 
@@ -37,7 +37,7 @@ void explain_late_wait(const World& world, PlanAsk& ask);
 void explain_late(const World& world, PlanAsk& ask);
 
 /// Why the one pod of the ask waits for room on its node.
-std::string waits_reason(const PlanAsk& ask);
+Reason waits_reason(const PlanAsk& ask);
 
 /// The pods of less than this priority that a scheduler preempted and that are still leaving the
 /// node (`workload.nominationHeldBy` preempted-pods).

@@ -1,12 +1,11 @@
 #include "policies/workload/lost_nominations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -49,10 +48,13 @@ void LostNominations::tell(PlanAsk& ask) {
       *std::ranges::min_element(losers, {}, [&](PodIndex pod) { return pods.name[pod.value]; });
   const std::string node = node_name(cluster, pods.nominated[first]);
   const PlanAsk* const taker = taker_of(node, ask);
-  ask.reason += fmt::format("; {} is no longer nominated to {}", pods.name[first.value], node);
-  if (taker != nullptr) ask.reason += fmt::format(", where {} goes", ask_text(*taker));
+  add_reason(cluster, ask, {.code = ReasonCode::nomination_ends, .arguments = {first, node}});
+  if (taker != nullptr) {
+    add_reason(cluster, ask,
+               {.code = ReasonCode::nomination_ends_for, .arguments = {object_of(*taker)}});
+  }
   if (losers.size() > 1) {
-    ask.reason += fmt::format("; in all, {} of its pods lose their nomination", losers.size());
+    add_reason(cluster, ask, {.code = ReasonCode::nominations_end, .arguments = {losers.size()}});
   }
 }
 

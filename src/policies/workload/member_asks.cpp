@@ -1,12 +1,11 @@
 #include "policies/workload/member_asks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "model/group_status.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/workload/group/group_explain.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
 #include "policies/workload/pod/pod_policy.hpp"
@@ -61,15 +60,15 @@ std::optional<Problem> MemberAsks::add_named(const AskTurn& turn,
   const Unit& unit = cluster_.units()[turn.limited];
   const AskName name = member_name(cluster_, turn.pod);
   if (!may_ask_apart(turn.limited)) {
-    return ask_problem(name,
-                       fmt::format("it belongs to {}, and a group asks as a whole",
-                                   unit_text(cluster_, turn.limited)),
-                       "ask for the group");
+    return ask_problem(
+        name,
+        write_text(cluster_, {.code = ReasonCode::belongs_to_group, .arguments = {turn.limited}}),
+        "ask for the group");
   }
   if (unit.gang && standing(turn.limited).later < unit.minimum) {
     return ask_problem(name,
-                       fmt::format("it belongs to {}, whose minimum of {} has no place yet",
-                                   unit_text(cluster_, turn.limited), unit.minimum),
+                       write_text(cluster_, {.code = ReasonCode::belongs_below_minimum,
+                                             .arguments = {turn.limited, unit.minimum}}),
                        "ask for the group");
   }
   if (!is_left_out(context_.request, name)) turns.push_back(turn_of(turn.pod, turn));
@@ -121,8 +120,9 @@ void MemberAsks::decide(const AskTurn& turn) {
   if (domain.nodes.empty() && !world_.survey().nodes().empty()) {
     PlanAsk ask = start_pod_ask(cluster_, turn.pod);
     ask.outcome = Outcome::not_found;
-    ask.reason =
-        no_domain_reason(cluster_.policy_of(cluster_.groups()[unit.group])->topology_keys, false);
+    set_reason(
+        cluster_, ask,
+        no_domain_reason(cluster_.policy_of(cluster_.groups()[unit.group])->topology_keys, false));
     world_.decided(turn.pod);
     context_.draft.plan.asks.push_back(std::move(ask));
     return;

@@ -1,8 +1,7 @@
 #include "policies/workload/queue_room_victims.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/victim_lists.hpp"
@@ -94,20 +93,19 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
   return QueueVerdict::has_room;
 }
 
-std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
-                              QueueVerdict verdict, bool never_preempts) {
-  const std::string_view pods = world.limits()->own_pods();
-  const std::string why = never_preempts ? std::string("its preemptionPolicy is Never")
-                          : verdict == QueueVerdict::spoils
-                              ? fmt::format("evicting {} would spoil the placement", pods)
-                              : fmt::format("{} free too little", pods);
-  return fmt::format("{}, and {}", world.limits()->full_text(coming), why);
+Reason queue_full_reason(const World& world, std::span<const PodIndex> coming, QueueVerdict verdict,
+                         bool never_preempts) {
+  const ReasonCode code = never_preempts                    ? ReasonCode::queue_full_never
+                          : verdict == QueueVerdict::spoils ? ReasonCode::queue_full_spoils
+                                                            : ReasonCode::queue_full_too_little;
+  return {.code = code,
+          .arguments = {world.limits()->full_reason(coming), world.limits()->own_pods()}};
 }
 
-std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {
-  return ask.waits_for.empty()
-             ? fmt::format("waits until {} has received what it is promised", queue)
-             : fmt::format("waits until {} uses less than it may", queue);
+Reason queue_waits_reason(const PlanAsk& ask, Reason queue) {
+  return {.code = ask.waits_for.empty() ? ReasonCode::queue_awaits_promise
+                                        : ReasonCode::queue_awaits_departures,
+          .arguments = {std::move(queue)}};
 }
 
 }  // namespace makeway

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "engine/score.hpp"
 #include "engine/world.hpp"
+#include "model/reason.hpp"
 
 namespace makeway {
 
@@ -36,9 +35,9 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
                                VictimsAndScore result);
 
 /// Why its queue has no room for it.
-std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
-                              QueueVerdict verdict, bool never_preempts);
+Reason queue_full_reason(const World& world, std::span<const PodIndex> coming, QueueVerdict verdict,
+                         bool never_preempts);
 /// There is room on nodes, and its queue ("queue team-a") waits for some.
-std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);
+Reason queue_waits_reason(const PlanAsk& ask, Reason queue);
 
 }  // namespace makeway

@@ -1,11 +1,10 @@
 #include "policies/workload/workload_policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "model/group_status.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
 #include "policies/workload/group/group_policy.hpp"
 #include "policies/workload/lost_nominations.hpp"
@@ -114,7 +113,7 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
   }
   lost_.tell(ask);
   losses.add(ask, since);
-  add_evictions(ask, plan);
+  add_evictions(cluster_, ask, plan);
   add_placements(cluster_, ask, plan);
   add_wait(ask, plan);
   if (group && told_.insert(*group).second) {  // Once, whoever of it asks.
@@ -136,12 +135,16 @@ void WorkloadPolicy::add_unscheduled_members(const PlanAsk& ask, const Group& gr
     if (cluster_.pending_pods().contains(pod)) pending.push_back(pod);
   }
   std::ranges::sort(pending, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
+  const Sentence sentence = write_reason(
+      cluster_,
+      {.code = ReasonCode::of_object, .arguments = {object_of(ask), reason_sentence(ask)}});
   for (const PodIndex pod : pending) {
     draft_.plan.status.push_back({.object = "Pod " + cluster_.pod_key(pod),
                                   .condition = "PodScheduled",
                                   .value = false,
                                   .reason = "Unschedulable",
-                                  .message = fmt::format("{}: {}", ask_text(ask), ask.reason)});
+                                  .message = sentence.text,
+                                  .message_mentions = Mentions(sentence)});
   }
 }
 

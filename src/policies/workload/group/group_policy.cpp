@@ -1,13 +1,12 @@
 #include "policies/workload/group/group_policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "model/group_status.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
 #include "policies/workload/group/group_explain.hpp"
 #include "policies/workload/group/group_plans.hpp"
@@ -61,7 +60,7 @@ class GroupDecision {
   bool starts_at_once(std::span<const PodOnNode> places);
   QueueVerdict suits_queue(GroupCandidate& candidate);
   void queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict);
-  std::string waits_reason() const;
+  Reason waits_reason() const;
   const GroupDomain* domain_around(std::span<const PodOnNode> places) const;
   void note_bound(std::string_view name);
   Time created() const;
@@ -262,12 +261,13 @@ bool GroupDecision::cannot_ask() {
   const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
   if (!unit().defined) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason = "its PodGroup is not in the input or in quarantine, so its rules are unknown";
+    set_reason(world_.cluster(), ask_, {.code = ReasonCode::group_undefined});
     return true;
   }
   ask_.outcome = Outcome::infeasible;
   if (unit().gang && all < unit().minimum) {
-    ask_.reason = fmt::format("only {} of the {} pods of its minimum exist", all, unit().minimum);
+    set_reason(world_.cluster(), ask_,
+               {.code = ReasonCode::group_below_minimum, .arguments = {all, unit().minimum}});
     return true;
   }
   if (world_.configuration().workload.pods_not_matching_priority !=
@@ -276,7 +276,7 @@ bool GroupDecision::cannot_ask() {
   }
   const std::string mismatch = priority_mismatch_text(world_.cluster(), unit().group);
   if (mismatch.empty()) return false;
-  ask_.reason = fmt::format("refused: {}", mismatch);
+  set_reason(world_.cluster(), ask_, {.code = ReasonCode::group_refused, .arguments = {mismatch}});
   return true;
 }
 
@@ -302,7 +302,7 @@ bool GroupDecision::fits_now() {
   places = std::move(within);
   if (!world_.may_bind(places)) return false;
   settle(Outcome::fits, places, {});
-  ask_.reason = group_fits_reason(ask_, task_.members.size());
+  set_reason(world_.cluster(), ask_, group_fits_reason(ask_, task_.members.size()));
   return true;
 }
 
@@ -341,11 +341,12 @@ bool GroupDecision::fits_later() {
   if (needs_what_leaves_) return true;
   if (for_late_ && (at_once || !awaits_late())) return false;
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
-  ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
+  set_reason(world_.cluster(), ask_,
+             at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason());
   return true;
 }
 
-std::string GroupDecision::waits_reason() const {
+Reason GroupDecision::waits_reason() const {
   return waits_for_queue_ ? queue_waits_reason(ask_, world_.limits()->title())
                           : group_waits_reason(ask_);
 }
@@ -405,7 +406,8 @@ QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
 /// Other members in other places might do: nothing is proven.
 void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
   ask_.outcome = Outcome::not_found;
-  ask_.reason = queue_full_reason(world_, pods_of(places), verdict, unit().never_preempts);
+  set_reason(world_.cluster(), ask_,
+             queue_full_reason(world_, pods_of(places), verdict, unit().never_preempts));
 }
 
 /// Beside whoever is nominated there too, or when everybody who is nominated has come: those of one
@@ -533,7 +535,7 @@ bool GroupDecision::held_by_nominations() {
   if (leaving.empty()) return false;
   wait_for(world_, std::vector<PodIndex>(leaving.begin(), leaving.end()), ask_);
   settle(Outcome::waits, places, {});
-  ask_.reason = "waits for preempted pods to leave the nodes that its members are nominated to";
+  set_reason(world_.cluster(), ask_, {.code = ReasonCode::group_awaits_preempted});
   return true;
 }
 
@@ -545,16 +547,18 @@ void GroupDecision::preempt() {
     const bool proven =
         after_->countable() && !world_.has_promises() && ask_.bounds_reached.empty();
     ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-    ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
-                              proven ? "does not fit" : "no placement found");
+    set_reason(world_.cluster(), ask_,
+               {.code = proven ? ReasonCode::group_unfit_never_preempts
+                               : ReasonCode::group_unplaced_never_preempts});
     return;
   }
   if (minimum_runs_) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason = fmt::format(
-        "{}; its minimum runs, so no pod is evicted for more (workload.evictFor)",
-        room_without_queue_.empty() ? std::string("no placement found for a further member")
-                                    : world_.limits()->full_text(pods_of(room_without_queue_)));
+    const Reason lacks = room_without_queue_.empty()
+                             ? Reason{.code = ReasonCode::group_no_further_member}
+                             : world_.limits()->full_reason(pods_of(room_without_queue_));
+    set_reason(world_.cluster(), ask_,
+               {.code = ReasonCode::group_minimum_runs, .arguments = {lacks}});
     return;
   }
   std::optional<GroupCandidate> chosen;
@@ -571,7 +575,10 @@ void GroupDecision::preempt() {
       };
       const bool full = world_.limits() != nullptr && !world_.limits()->has_room_later(first) &&
                         std::ranges::all_of(first, some_node_takes);
-      if (full) ask_.reason = queue_full_reason(world_, first, QueueVerdict::too_little, false);
+      if (full) {
+        set_reason(world_.cluster(), ask_,
+                   queue_full_reason(world_, first, QueueVerdict::too_little, false));
+      }
       return;
     }
   } else {
@@ -591,9 +598,10 @@ void GroupDecision::preempt() {
                           : at_once                     ? Outcome::fits
                                                         : Outcome::waits;
   settle(outcome, chosen->places, chosen->victims.pods);
-  ask_.reason = outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
-                : outcome == Outcome::waits ? waits_reason()
-                                            : group_preempts_reason(ask_, task_.members.size());
+  set_reason(world_.cluster(), ask_,
+             outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
+             : outcome == Outcome::waits ? waits_reason()
+                                         : group_preempts_reason(ask_, task_.members.size()));
 }
 
 /// The best score over all domains, the first domain of equals.
@@ -615,10 +623,10 @@ std::optional<GroupCandidate> GroupDecision::search() {
   const Unplaced why = unsupported ? Unplaced::unsupported
                        : proven    ? Unplaced::proven
                                    : Unplaced::unproven;
-  ask_.reason =
-      domains_.empty()
-          ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys, given_apart_)
-          : group_nothing_reason(world_, ask_, without_place, why);
+  set_reason(world_.cluster(), ask_,
+             domains_.empty() ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys,
+                                                 given_apart_)
+                              : group_nothing_reason(world_, ask_, without_place, why));
   if (without_place) explain_holders(world_, *without_place, ask_);
   return std::nullopt;
 }

@@ -1,7 +1,5 @@
 #include "policies/workload/pod/node_choice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "engine/node_scan.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
 namespace {
@@ -158,21 +157,20 @@ class RoomLook {
   std::optional<PodFit> respectful_;
 };
 
-std::string lost_to(const RoomValue& best, const RoomValue& other) {
-  if (best == nominated_value) return "not its nominated node";
+Reason lost_to(const RoomValue& best, const RoomValue& other) {
+  if (best == nominated_value) return {.code = ReasonCode::by_nominated_node};
   if (other.avoided != best.avoided) {
-    return fmt::format("taints that it would rather avoid: {} against {}", other.avoided,
-                       best.avoided);
+    return {.code = ReasonCode::by_avoided_taints, .arguments = {other.avoided, best.avoided}};
   }
   if (other.unwished != best.unwished) {
-    return fmt::format("preferences: {} against {} points", -other.unwished, -best.unwished);
+    return {.code = ReasonCode::by_preferences, .arguments = {-other.unwished, -best.unwished}};
   }
   if (other.crowded != best.crowded) {
-    return fmt::format("wished spread: {} pods against {}", other.crowded, best.crowded);
+    return {.code = ReasonCode::by_spread, .arguments = {other.crowded, best.crowded}};
   }
-  if (other.fullness == best.fullness) return "name";
-  return fmt::format("fullness: {} against {} permille", std::abs(other.fullness),
-                     std::abs(best.fullness));
+  if (other.fullness == best.fullness) return {.code = ReasonCode::by_name};
+  return {.code = ReasonCode::by_fullness,
+          .arguments = {std::abs(other.fullness), std::abs(best.fullness)}};
 }
 
 /// Those that come after the best one, with what they lost on.
@@ -184,7 +182,8 @@ std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> 
   const auto count_max =
       static_cast<std::size_t>(world.configuration().engine.alternatives_max) + 1;
   for (std::size_t at = 1; at < std::min(ranked.size(), count_max); ++at) {
-    std::string lost_on = lost_to(ranked.front().value, ranked[at].value);
+    std::string lost_on =
+        write_text(world.cluster(), lost_to(ranked.front().value, ranked[at].value));
     result.push_back({.node = node_name(world.cluster(), ranked[at].node),
                       .score = {},
                       .victims = 0,

@@ -1,30 +1,30 @@
 #include "policies/workload/pod/pod_explain.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <span>
 
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {
 
 constexpr std::string_view rule = "workload: units of lower priority leave one node";
-constexpr std::string_view no_alternative = "no other node can hold it";
 
 }  // namespace
 
 void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask) {
+  const std::string alternative = write_text(world.cluster(), cause.alternative);
+  const std::string key = write_text(world.cluster(), cause.key);
   world.budgets().start_trial();
   for (const VictimUnit& unit : victims.units) {
+    const Reason lower{.code = ReasonCode::lower_priority,
+                       .arguments = {unit.priority, ask.priority}};
     for (const PodIndex pod : victims.pods_of(unit)) {
-      PlanVictim victim =
-          victim_entry(world.cluster(), unit, pod,
-                       fmt::format("lower priority ({} < {})", unit.priority, ask.priority));
+      PlanVictim victim = victim_entry(world.cluster(), unit, pod, lower);
       const bool violates = world.budgets().charge(pod);
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
@@ -32,26 +32,27 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
       if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = ask_text(ask);
       victim.cause_rule = std::string(cause.rule);
-      victim.cause_alternative = cause.alternative;
-      victim.cause_key = cause.key;
+      victim.cause_alternative = alternative;
+      victim.cause_key = key;
       ask.victims.push_back(std::move(victim));
     }
   }
 }
 
-std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
+Reason decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
   std::string key = first_difference(loser, winner);
-  return key.empty() ? std::string("name") : key;
+  if (key.empty()) return {.code = ReasonCode::by_name};
+  return {.code = ReasonCode::as_written, .arguments = {std::move(key)}};
 }
 
-PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
+PlanAlternative alternative_of(const Cluster& cluster, std::string where, const ScoreTerms& score,
                                const VictimList& victims, const ScoreTerms& chosen) {
   return {.node = std::move(where),
           .domain = {},
           .score = score,
           .victims = static_cast<std::int64_t>(victims.pods.size()),
           .victim_units = static_cast<std::int64_t>(victims.units.size()),
-          .lost_on = decided_on(score, chosen)};
+          .lost_on = write_text(cluster, decided_on(score, chosen))};
 }
 
 void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
@@ -65,47 +66,56 @@ void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_
   explanation.potential_victims = count + static_cast<std::int64_t>(victims);
 }
 
-std::string fits_reason(const PlanAsk& ask) {
-  return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
-                     counted(ask.explanation.nodes_considered, "node"));
+Reason fits_reason(const PlanAsk& ask) {
+  return {.code = ReasonCode::pod_fits,
+          .arguments = {ask.explanation.nodes_fitting, ask.explanation.nodes_considered}};
 }
 
-std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain) {
-  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals.items();
-  if (refusals.empty() && !ask.bounds_reached.empty()) {
-    return fmt::format("no node was tried: {} is used up", ask.bounds_reached.front());
-  }
-  if (refusals.empty()) return "there are no nodes";
-  // A claim that keeps it off every node: there is nothing else to say.
-  if (refusals.front().reason == RefusalReason::claim) {
-    return fmt::format("cannot be placed on any node: {}", refusal_text(refusals.front()));
-  }
-  const std::string any_node =
-      domain.empty() ? std::string("any node")
-                     : fmt::format("any node of {}, where its group has to stay", domain);
-  std::string text;
-  switch (why) {
-    case Unplaced::never:
-      text = fmt::format("does not fit on {}, and its preemptionPolicy is Never", any_node);
-      break;
-    case Unplaced::proven:
-      text = fmt::format("does not fit on {}, even with every evictable pod gone", any_node);
-      break;
-    case Unplaced::unproven: text = "no set of victims found that makes room"; break;
-    case Unplaced::unsupported:
-      return fmt::format("{}, so it is not placed", unmet_need_text(refusals.front().detail));
-  }
+namespace {
+
+/// The first few refusals, and how many there are besides.
+Reasons few_refusals(const std::vector<PlanRefusal>& refusals) {
   constexpr std::size_t told_max = 3;
+  Reasons few;
   for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
-    text += fmt::format("{} {}: {}", at == 0 ? ":" : ";", counted(refusals[at].nodes, "node"),
-                        refusal_text(refusals[at]));
+    few.push_back({.code = ReasonCode::nodes_refuse,
+                   .arguments = {refusals[at].nodes, refusal_sentence(refusals[at])}});
   }
   if (refusals.size() > told_max) {
-    text += fmt::format("; and {} more", counted(static_cast<std::int64_t>(refusals.size()) -
-                                                     static_cast<std::int64_t>(told_max),
-                                                 "reason"));
+    few.push_back({.code = ReasonCode::more_refusals, .arguments = {refusals.size() - told_max}});
   }
-  return text;
+  return few;
+}
+
+}  // namespace
+
+Reason nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain) {
+  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals.items();
+  if (refusals.empty() && !ask.bounds_reached.empty()) {
+    return {.code = ReasonCode::no_node_tried, .arguments = {ask.bounds_reached.front()}};
+  }
+  if (refusals.empty()) return {.code = ReasonCode::no_nodes};
+  // A claim that keeps it off every node: there is nothing else to say.
+  if (refusals.front().reason == RefusalReason::claim) {
+    return {.code = ReasonCode::claim_forbids, .arguments = {refusal_sentence(refusals.front())}};
+  }
+  const Reason any_node =
+      domain.empty() ? Reason{.code = ReasonCode::any_node}
+                     : Reason{.code = ReasonCode::any_node_of_domain, .arguments = {domain}};
+  switch (why) {
+    case Unplaced::never:
+      return {.code = ReasonCode::unfit_and_never_preempts,
+              .arguments = {any_node, few_refusals(refusals)}};
+    case Unplaced::proven:
+      return {.code = ReasonCode::unfit_when_all_left,
+              .arguments = {any_node, few_refusals(refusals)}};
+    case Unplaced::unproven:
+      return {.code = ReasonCode::no_victims_found, .arguments = {few_refusals(refusals)}};
+    case Unplaced::unsupported:
+      return {.code = ReasonCode::needs_unsupported,
+              .arguments = {unmet_need_text(refusals.front().detail)}};
+  }
+  CHECK(false, "unknown cause");
 }
 
 namespace {
@@ -131,8 +141,9 @@ std::string kept_by_budget(World& world, PodIndex pod) {
   world.budgets().start_trial();
   for (const PodIndex member : leaving_together(world, pod)) {
     if (!world.budgets().charge(member)) continue;
-    return fmt::format("budget {} {}", world.budgets().violated(member),
-                       member == pod ? "allows no eviction" : "does not let its whole group leave");
+    return write_text(world.cluster(), {.code = member == pod ? ReasonCode::budget_allows_none
+                                                              : ReasonCode::budget_keeps_group,
+                                        .arguments = {world.budgets().violated(member)}});
   }
   return {};
 }
@@ -148,10 +159,9 @@ void add_those_too_many(World& world, NodeIndex node, PlanRefusal& refusal) {
   for (const PodIndex pod : pods) {
     for (const PodIndex member : leaving_together(world, pod)) {
       if (!counted_already.insert(member).second || !world.budgets().charge(member)) continue;
-      add_holder(
-          world, pod,
-          fmt::format("budget {} allows no further eviction", world.budgets().violated(member)),
-          refusal);
+      const Reason budget{.code = ReasonCode::budget_allows_no_more,
+                          .arguments = {world.budgets().violated(member)}};
+      add_holder(world, pod, write_text(world.cluster(), budget), refusal);
       break;
     }
   }
@@ -243,9 +253,11 @@ void explain_claim_users(World& world, PlanAsk& ask) {
 
 void explain_instead(const World& world, PodIndex other, const ScoreTerms& chosen,
                      const ScoreTerms& score, PlanAsk& ask) {
+  const Cluster& cluster = world.cluster();
   for (PlanVictim& victim : ask.victims) {
-    victim.cause_alternative = fmt::format("{} on the same node", pod_text(world.cluster(), other));
-    victim.cause_key = decided_on(chosen, score);
+    victim.cause_alternative =
+        write_text(cluster, {.code = ReasonCode::other_on_same_node, .arguments = {other}});
+    victim.cause_key = write_text(cluster, decided_on(chosen, score));
   }
 }
 
@@ -253,31 +265,32 @@ void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& 
   const Candidate& chosen = best.front();
   VictimCause cause{
       .rule = rule,
-      .alternative = std::string(no_alternative),
-      .key = "only candidate",
+      .alternative = {.code = ReasonCode::no_other_node},
+      .key = {.code = ReasonCode::only_candidate},
       .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims ||
                             world.configuration().workload.victim_choice == VictimChoiceRule::best};
   if (ask.placement_given) {
-    cause.alternative = "none: the node was given";
-    cause.key = "given";
+    cause.alternative = {.code = ReasonCode::node_was_given};
+    cause.key = {.code = ReasonCode::by_given_place};
   } else if (best.size() > 1) {
-    cause.alternative = "node " + node_name(world.cluster(), best[1].node);
+    cause.alternative = {.code = ReasonCode::other_node, .arguments = {best[1].node}};
     cause.key = decided_on(chosen.score, best[1].score);
   }
   explain_victims(world, chosen.victims, cause, ask);
   explain_spared(world, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   ask.explanation.cascades = chosen.cascades;
   for (const Candidate& other : best.subspan(1)) {
-    ask.explanation.alternatives.push_back(alternative_of(
-        node_name(world.cluster(), other.node), other.score, other.victims, chosen.score));
+    ask.explanation.alternatives.push_back(
+        alternative_of(world.cluster(), node_name(world.cluster(), other.node), other.score,
+                       other.victims, chosen.score));
   }
   const std::string& node = ask.placements.front().node;
   // A group that leaves whole may be on other nodes, too.
   const bool only_there =
       std::ranges::all_of(ask.victims, [&](const PlanVictim& each) { return each.node == node; });
-  ask.reason = fmt::format("{} of lower priority must leave {}{}",
-                           counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
-                           only_there ? "" : "so that it fits on ", node);
+  set_reason(world.cluster(), ask,
+             {.code = only_there ? ReasonCode::pods_leave : ReasonCode::pods_leave_elsewhere,
+              .arguments = {ask.victims.size(), node}});
 }
 
 }  // namespace makeway

@@ -10,12 +10,12 @@
 
 namespace makeway {
 
-std::string fits_reason(const PlanAsk& ask);
+Reason fits_reason(const PlanAsk& ask);
 
 /// Why an ask has no place.
 enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
 /// `domain`: where its group has to stay, if it has to stay somewhere.
-std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain);
+Reason nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain);
 
 /// Names, on the example node of each refusal, the pods that hold what is short and cannot leave.
 void explain_holders(World& world, PodIndex pod, PlanAsk& ask);
@@ -26,15 +26,15 @@ void explain_claim_users(World& world, PlanAsk& ask);
 /// What holds for all victims of an ask.
 struct VictimCause {
   std::string_view rule;
-  std::string alternative;          ///< What the plan was compared with.
-  std::string key;                  ///< What decided.
+  Reason alternative;               ///< What the plan was compared with.
+  Reason key;                       ///< What decided.
   bool budgets_by_victims = false;  ///< Violations are counted over the victims themselves.
 };
 void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask);
 /// The first key on which they differ, else "name".
-std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner);
-PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
+Reason decided_on(const ScoreTerms& loser, const ScoreTerms& winner);
+PlanAlternative alternative_of(const Cluster& cluster, std::string where, const ScoreTerms& score,
                                const VictimList& victims, const ScoreTerms& chosen);
 void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation);

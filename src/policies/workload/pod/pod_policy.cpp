@@ -1,11 +1,10 @@
 #include "policies/workload/pod/pod_policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/refusals.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
 #include "policies/workload/cascades.hpp"
 #include "policies/workload/pod/node_choice.hpp"
@@ -145,7 +144,7 @@ bool PodPolicy::finds_late_room() {
   // Otherwise it would come at once, and those before it would have to wait for the late ones.
   if (!waits_for_late(world_, ask_)) return false;
   place(node);
-  ask_.reason = waits_reason(ask_);
+  set_reason(world_.cluster(), ask_, waits_reason(ask_));
   return true;
 }
 
@@ -190,7 +189,7 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
       world_.needed_leavers(std::span(&*choice.later, 1),
                             by_node ? World::Elsewhere::ignored : World::Elsewhere::matters, fits),
       ask_);
-  ask_.reason = waits_reason(ask_);
+  set_reason(world_.cluster(), ask_, waits_reason(ask_));
   return true;
 }
 
@@ -198,10 +197,10 @@ bool PodPolicy::finds_room_now(NodeIndex node) {
   place(node);
   if (minimum_waits_) {
     ask_.outcome = Outcome::waits;
-    ask_.reason = "has room now, and waits until the minimum of its group is bound";
+    set_reason(world_.cluster(), ask_, {.code = ReasonCode::pod_waits_for_minimum});
   } else if (world_.limits() == nullptr || world_.limits()->has_room_now(self())) {
     ask_.outcome = Outcome::fits;
-    ask_.reason = fits_reason(ask_);
+    set_reason(world_.cluster(), ask_, fits_reason(ask_));
   } else {
     wait_in_queue(node);
   }
@@ -224,7 +223,7 @@ void PodPolicy::wait_in_queue(NodeIndex node) {
   }
   ask_.outcome = Outcome::waits;
   wait_for(world_, awaited, ask_);
-  ask_.reason = queue_waits_reason(ask_, world_.limits()->title());
+  set_reason(world_.cluster(), ask_, queue_waits_reason(ask_, world_.limits()->title()));
 }
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves the nominated node.
@@ -242,8 +241,8 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
   wait_for(world_, leaving, ask_);
   ask_.outcome = Outcome::waits;
   place(nominated);
-  ask_.reason = fmt::format("waits for preempted pods to leave its nominated node {}",
-                            node_name(world_.cluster(), nominated));
+  set_reason(world_.cluster(), ask_,
+             {.code = ReasonCode::pod_awaits_preempted, .arguments = {nominated}});
   return true;
 }
 
@@ -271,9 +270,9 @@ void PodPolicy::preempt_for_queue(PodFit& after) {
   victims_ = best_.front().victims.pods;
   ask_.score = best_.front().score;
   explain_candidates(world_, best_, ask_);
-  ask_.reason = fmt::format("{} of lower priority must leave {}",
-                            counted(static_cast<std::int64_t>(ask_.victims.size()), "pod"),
-                            world_.limits()->title());
+  set_reason(world_.cluster(), ask_,
+             {.code = ReasonCode::pods_leave,
+              .arguments = {ask_.victims.size(), world_.limits()->title()}});
 }
 
 void PodPolicy::preempt(PodFit& after) {
@@ -399,7 +398,8 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
 void PodPolicy::queue_is_full(QueueVerdict verdict) {
   const bool proven = verdict != QueueVerdict::spoils && ask_.bounds_reached.empty();
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-  ask_.reason = queue_full_reason(world_, self(), verdict, unit().never_preempts);
+  set_reason(world_.cluster(), ask_,
+             queue_full_reason(world_, self(), verdict, unit().never_preempts));
   ask_.placements.clear();
 }
 
@@ -426,12 +426,14 @@ void PodPolicy::nothing_works(bool unproven) {
   const bool full = !unsupported && world_.limits() != nullptr &&
                     !world_.limits()->has_room_later(self()) &&
                     std::ranges::any_of(domain_, could_take);
-  ask_.reason =
-      full ? queue_full_reason(world_, self(), QueueVerdict::too_little, unit().never_preempts)
-           : nothing_reason(ask_, why, domain_name_);
   const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
   if (others_have_all && ask_.explanation.refusals.empty()) {
-    ask_.reason = "no node takes ordinary pods (regime pods)";
+    set_reason(cluster, ask_, {.code = ReasonCode::no_ordinary_node});
+  } else if (full) {
+    set_reason(cluster, ask_,
+               queue_full_reason(world_, self(), QueueVerdict::too_little, unit().never_preempts));
+  } else {
+    set_reason(cluster, ask_, nothing_reason(ask_, why, domain_name_));
   }
   explain_holders(world_, pod_, ask_);
 }
