@@ -381,14 +381,11 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                       const PlanTools& tools) {
   const std::int64_t start = tools.microseconds();
   const std::vector<AskedWorkload> asked = asked_workloads(wish.asks);
-  const EngineSettings& engine = wish.chosen.document->configuration.engine;
   ConfigurationChoice choice = wish.configuration;
   const bool keep_going = arguments.has("keep-going");
   VersionReader versions;
-  LoadWish load_wish{.limits = {.ratio_max = engine.unpacked_ratio_max},
-                     .asked = asked,
-                     .keep_going = keep_going,
-                     .planes_of_dumps = !choice.live_trust};
+  LoadWish load_wish{
+      .asked = asked, .keep_going = keep_going, .planes_of_dumps = !choice.live_trust};
   if (arguments.text("output") != "text") {
     load_wish.hears = [&](std::string_view json) { versions.read(json); };
   }

@@ -431,12 +431,10 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   if (!chosen.document) return ExitStatus::failed;
   wish.input.now = wish.now;
   show_planes_by(chosen.document->configuration, wish.input);
-  std::optional<Loaded> loaded = load_or_report(
-      wish.input, terminal,
-      {.limits = {.ratio_max = chosen.document->configuration.engine.unpacked_ratio_max},
-       .asked = {},
-       .keep_going = arguments.has("keep-going"),
-       .planes_of_dumps = !wish.choice.live_trust});
+  std::optional<Loaded> loaded = load_or_report(wish.input, terminal,
+                                                {.asked = {},
+                                                 .keep_going = arguments.has("keep-going"),
+                                                 .planes_of_dumps = !wish.choice.live_trust});
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
   if (loaded->configuration && !wish.choice.is_named() && !wish.choice.live_trust) {

@@ -181,7 +181,7 @@ void QueuePlan::write_queues() {
 /// A default queue that is new takes in whoever was outside: that is told.
 void QueuePlan::count_adopted(QueueRow row, PlanQueue& queue) const {
   const Queue& object = *table_.entry(row).object;
-  if (object.name != world_.configuration().queue.default_queue) return;
+  if (object.name != default_queue_name) return;
   if (!object.allocated.empty() || !object.preempting.empty()) return;
   const PodColumns& pods = world_.cluster().pods();
   const auto adopted = [&](PodIndex pod) {
@@ -462,21 +462,14 @@ std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate&
   if (order > 0) return "need: less important pods free too little";
   if (order == 0) return lost_among_equals(gone, kept, spare);
   if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
-  for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
-    if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
-      return fmt::format("priority: {} against {}", gone.priority, kept.priority);
-    }
-    if (key == QueueVictimKey::phase && gone.has_started != kept.has_started) {
-      return "phase: not started against started";
-    }
-    if (key == QueueVictimKey::runtime && gone.started != kept.started) {
-      const auto seconds = [&](const QueueCandidate& candidate) {
-        return (world_.rules().now() - candidate.started).ms / 1000;
-      };
-      return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
-    }
+  if (gone.priority != kept.priority) {
+    return fmt::format("priority: {} against {}", gone.priority, kept.priority);
   }
-  return {};
+  if (gone.has_started != kept.has_started) return "phase: not started against started";
+  const auto seconds = [&](const QueueCandidate& candidate) {
+    return (world_.rules().now() - candidate.started).ms / 1000;
+  };
+  return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
 }
 
 std::string QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,

@@ -66,7 +66,6 @@ std::string ReplicaObstacles::why_not_committed(const ReplicaAsk& ask, const Fle
 std::string ReplicaObstacles::why_not(const ReplicaAsk& ask, ReplicaIndex index,
                                       std::map<ShareIndex, std::int64_t>& spare) const {
   const FleetReplica& replica = fleet_.replica(index);
-  if (replica.rank == rank_never) return "of a class that is never used";
   if (replica.taken) {
     const auto taker = takers_.find(index);
     return taker == takers_.end() ? "promised to others"

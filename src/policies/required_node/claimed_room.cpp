@@ -46,7 +46,6 @@ std::vector<std::int64_t> claimed_room(const World& world, const Scratch& scratc
   const Cluster& cluster = world.cluster();
   std::vector<std::int64_t> held;
   if (world.survey().regimes().of(node) != Regime::replicas ||
-      !world.configuration().replica.keep_previous_plan ||
       cluster.nodes().flags[node].unschedulable) {
     return held;
   }

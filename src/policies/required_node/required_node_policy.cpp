@@ -250,7 +250,8 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
 void apply_leaving_room(World& world, NodeIndex node) {
   const Cluster& cluster = world.cluster();
   if (cluster.nodes().leaving[node] == 0) return;
-  const bool credits = world.configuration().required_node.leaving_room == LeavingRoom::credited;
+  const bool credits =
+      world.configuration().required_node.leaving_room == PinnedLeavingRoom::credited;
   for (const PodIndex pod : cluster.order().pods(node)) {
     if (cluster.pods().deletion[pod] == no_time || world.rules().settled(pod)) continue;
     const bool there = world.after().node_of(pod).exists();

@@ -103,9 +103,8 @@ std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
   return wanted;
 }
 
-/// In `after`, for trying: leaving kernels that `session.leavingRoom` credits are gone.
+/// In `after`, for trying: leaving kernels whose room counts are gone.
 void suppose_credited_left(World& world, NodeIndex node) {
-  if (world.configuration().session.leaving_room != LeavingRoom::credited) return;
   const PodColumns& pods = world.cluster().pods();
   for (const PodIndex pod : world.cluster().order().pods(node)) {
     const bool credited =

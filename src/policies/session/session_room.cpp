@@ -61,16 +61,15 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
   seen_ = world.changed_nodes().size();
 }
 
-/// What the cycle's world `after` has wrong about a leaving session, by `session.leavingRoom`.
+/// What the cycle's world `after` has wrong about a leaving session, whose room counts.
 void SessionRoom::adjust(const SessionEntry& entry, int sign) {
-  const bool credits = world_.configuration().session.leaving_room == LeavingRoom::credited;
   const Cluster& cluster = world_.cluster();
   for (const SessionKernel& kernel : table_.kernels(entry)) {
     if (!kernel.place.exists()) continue;
     for (const PodIndex row : {kernel.row, kernel.memory_row}) {
       if (!row.exists() || cluster.pods().deletion[row] == no_time) continue;
       const bool gone = !world_.after().node_of(row).exists();
-      const bool to_be_gone = credits && !world_.rules().overdue(row);
+      const bool to_be_gone = !world_.rules().overdue(row);
       if (gone == to_be_gone) continue;
       const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
       if (to_be_gone == (sign > 0)) {

@@ -66,7 +66,7 @@ class SessionRoom {
 
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
-  /// Leaving sessions that `session.leavingRoom` credits, or not, otherwise than the cycle does.
+  /// Leaving sessions whose room the cycle counts otherwise than sessions do.
   void settle_leaving(const SessionEntry& entry);
 
  private:
