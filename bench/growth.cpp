@@ -117,10 +117,10 @@ void namespaces(Cluster& cluster, std::size_t count) {
     cluster.apply(pod);
   }
   Pod ask = asking(0, 30'000);
-  const LabelSelector nobody{{{.key = "team", .operation = Operator::in, .values = {"none"}}}};
+  const LabelSelector no_team{{{.key = "team", .operation = Operator::in, .values = {"none"}}}};
   ask.shape.anti_affinity = {{.selector = app("web"),
                               .namespaces = {},
-                              .namespace_selector = nobody,
+                              .namespace_selector = no_team,
                               .topology_key = std::string(hostname)}};
   cluster.apply(ask);
 }
@@ -152,13 +152,13 @@ void excluding_budgets(Cluster& cluster, std::size_t count) {
   cluster.apply(asking(0, 2'000));
 }
 
-/// Everybody is under one budget that allows nothing, and comes back through a controller: those of
-/// priority 5 in the place of somebody of priority 0 elsewhere.
+/// Every pod is under one budget that allows nothing, and comes back through a controller: those of
+/// priority 5 in the place of a pod of priority 0 elsewhere.
 void exhausted_budget(Cluster& cluster, std::size_t count) {
-  const LabelSelector everybody{{{.key = "app", .operation = Operator::exists, .values = {}}}};
+  const LabelSelector all_apps{{{.key = "app", .operation = Operator::exists, .values = {}}}};
   cluster.apply(DisruptionBudget{.namespace_name = "default",
                                  .name = "everybody",
-                                 .selector = everybody,
+                                 .selector = all_apps,
                                  .disruptions_allowed = 0});
   for (std::size_t at = 0; at < count; ++at) {
     if (at % 10 == 0) cluster.apply(node(at / 10, 10'000));

@@ -5,7 +5,7 @@
 //   queue [SUBSTRING]   cases whose name contains it, as "many-10000x100000"
 //
 //   many    queues in teams of a hundred, all full; half of them use one pod too many and give it
-//           to the other half (by weight: nobody has to ask). 1,000 and 10,000 queues
+//           to the other half (by weight: without an ask). 1,000 and 10,000 queues
 //   claim   ten queues of equal weight and 100 to 10,000 running pods; one pod of the first queue
 //           asks, and one of the last leaves for it
 //   quiet   the state after `many`: nothing moves
@@ -130,7 +130,7 @@ std::size_t victims_expected(const QueueBench& item) {
   return 0;
 }
 
-/// Every leaf deserves the same, and whoever had one pod too few is promised one.
+/// Every leaf deserves the same, and a queue that had one pod too few is promised one.
 bool right_answer(const QueueBench& item, const Plan& plan) {
   std::size_t victims = 0;
   for (const PlanAsk& ask : plan.asks) victims += ask.victims.size();

@@ -5,7 +5,7 @@
 //
 //   preempt   full nodes, no free GPU: every ask has to find victims
 //   settled   the same fleet after the plan: claims are kept, nothing new is searched
-//   refused   nobody is leaving, and the asks are lower than everybody: proofs
+//   refused   no pod is leaving, and the asks are lower than all pods: proofs
 //   free      one GPU in fifty is free: the normal phase serves most of the asks
 // with pods of one GPU, or of 1, 2, 4 and 8.
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Sessions in resource groups: what one cycle costs when all nodes are full. Every answer goes to
-// check_plan, and who leaves is compared with a slower way to find it, before a time is taken; the
-// times are those of `decide` without explanations.
+// check_plan, and the victims are compared with those of a slower search, before a time is taken;
+// the times are those of `decide` without explanations.
 //
 //   session [SUBSTRING]   cases whose name contains it, as "one-group-2000"
 //
@@ -8,7 +8,7 @@
 //   20-groups    the same nodes in 20 groups: one session preempts in each
 //   kernels      sessions of one to four kernels
 //   partitions   three tiers over the same nodes, some of them suspend
-//   no-room      nobody may be preempted: 1,000 verdicts that nothing helps
+//   no-room      no session may be preempted: 1,000 verdicts that nothing helps
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -140,8 +140,9 @@ bool fits(const std::map<std::string, std::int64_t>& free, const Amounts& wanted
       wanted, [&](const Amount& amount) { return free.at(amount.resource) >= amount.amount; });
 }
 
-/// Everybody who may leave is gone, then comes back, most important first, while the ask still fits
-/// somewhere. Only for one kernel on each side and for the first ask that preempts in its group.
+/// Every session that may leave is gone, then comes back, most important first, while the ask still
+/// fits somewhere. Only for one kernel on each side and for the first ask that preempts in its
+/// group.
 std::vector<std::string> slow_victims(const Cluster& cluster, const Configuration& configuration,
                                       const Session& ask) {
   Free free;

@@ -1,5 +1,6 @@
-// Whom the draft of Backend.AI (preset backend-ai) makes leave, beside whom we do, on the same
-// random clusters: a table for docs/policies/session.md. No times; every plan goes to check_plan.
+// The sessions that the draft of Backend.AI (preset backend-ai) preempts, beside those that we
+// preempt, on the same random clusters: a table for docs/policies/session.md. No times; every plan
+// goes to check_plan.
 //
 //   session_victims [CASES]   how many clusters, 1,000 when it is not said
 #include <fmt/format.h>

@@ -106,7 +106,7 @@ class WireWorld {
  public:
   explicit WireWorld(const WireSize& size)
       : size_(size),
-        objects_([this](Change change, std::optional<ObjectSight> sight) {
+        objects_([this](Change change, std::optional<ObjectState> sight) {
           mailbox_.put(std::move(change), std::move(sight));
         }),
         port_(mailbox_),
@@ -231,7 +231,8 @@ void report_asks(std::string_view name, std::vector<double>& seconds, std::size_
       seconds.back() * 1e6, seconds.size(), victims);
 }
 
-/// Of a cycle, on average: there is one that preempts or binds, and one that binds who waited.
+/// Of a cycle, on average: there is one that preempts or binds, and one that binds the pods that
+/// waited.
 void report_cycles(const LoopStatistics& before, const LoopStatistics& after) {
   const auto cycles = static_cast<double>(after.cycles - before.cycles);
   fmt::print("; a cycle decides {:.0f} us and is judged {:.0f} us\n",

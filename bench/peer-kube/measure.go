@@ -17,7 +17,8 @@ type kubeLine struct {
 }
 
 // measurement of one mode. The sample begins at a random node, so answers differ between runs:
-// places and victims are those of the last run, the spans are over all. No places: nobody can help.
+// places and victims are those of the last run, the spans are over all. No places: no eviction
+// helps.
 type measurement struct {
 	Median          float64           `json:"median"` // Microseconds, as the next. 0: not measured.
 	Fastest         float64           `json:"fastest"`
@@ -39,7 +40,7 @@ func (s span) with(value span) span {
 
 func only(value int32) span { return span{value, value} }
 
-// checkSeen refuses what is no answer, or a wrong one. That nobody can help is an answer.
+// checkSeen refuses what is no answer, or a wrong one. That no eviction helps is an answer.
 func (c *cluster) checkSeen(seen *sighting) error {
 	switch {
 	case seen.status == nil:

@@ -47,7 +47,7 @@ func watchedFactory(args config.DefaultPreemptionArgs,
 			return nil, err
 		}
 		var mutex sync.Mutex // The executor works in parallel.
-		// Nobody is evicted: the figure has no API calls in it.
+		// No pod is evicted: the figure has no API calls in it.
 		plugin.Executor.PreemptPod = func(_ context.Context, _ preemption.Candidate,
 			_ preemption.ExecutorPreemptor, victim *v1.Pod, _ string) (bool, error) {
 			mutex.Lock()

@@ -23,7 +23,7 @@ type makewayLine struct {
 	} `json:"decideMicroseconds"`
 }
 
-// places of the ask; none when nobody can help.
+// places of the ask; none when no eviction helps.
 func (l makewayLine) places() map[string]string {
 	if l.Node != "" {
 		return map[string]string{askKey: l.Node}
@@ -77,7 +77,7 @@ func printTable(args []string) error {
 		rows = append(rows, row)
 	}
 	printAligned(rows)
-	fmt.Println("us: median of one decision, (x): times makeway's; 0 victims: nobody can help")
+	fmt.Println("us: median of one decision, (x): times makeway's; 0 victims: no eviction helps")
 	fmt.Println("gangs: kube-scheduler samples no candidates for a group, so there is one figure")
 	return nil
 }

@@ -21,7 +21,7 @@ std::string wrong_with(const ClusterCase& item, const Plan& plan) {
   if (ask.placements.size() != item.members) {
     return fmt::format("{} of {} members are placed", ask.placements.size(), item.members);
   }
-  if (ask.victims.empty()) return "nobody leaves, though every node is full";
+  if (ask.victims.empty()) return "no pod leaves, though every node is full";
   return {};
 }
 

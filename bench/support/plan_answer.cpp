@@ -32,7 +32,7 @@ std::string ask_difference(const PlanAsk& fast, const PlanAsk& slow) {
       std::ranges::equal(fast.victims, slow.victims, [](const PlanVictim& a, const PlanVictim& b) {
         return a.name == b.name && a.node == b.node && a.violates_budget == b.violates_budget;
       });
-  if (!same_victims) return differ("who leaves");
+  if (!same_victims) return differ("the victims");
   return {};
 }
 

@@ -15,7 +15,7 @@
 
 namespace makeway::bench {
 
-/// One pod or gang named default/ask, or everybody who is pending; without explanations.
+/// One pod or gang named default/ask, or all that are pending; without explanations.
 PlanRequest plan_request(const ClusterCase& item);
 
 struct AnswerCheck {

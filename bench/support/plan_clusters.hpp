@@ -25,7 +25,7 @@ enum class ClusterKind : std::uint8_t { random, uniform };
 
 std::string_view kind_text(ClusterKind kind);  ///< "random"
 
-/// Who is pending.
+/// What is pending.
 enum class AskMix : std::uint8_t {
   one,        ///< default/ask
   classes,    ///< Many, in 100 classes of equal size and priority.
@@ -43,7 +43,7 @@ struct ClusterCase {
   AskMix mix = AskMix::one;
   std::size_t asks = 1;
   std::size_t members = 0;    ///< Not 0: the ask is the gang default/ask of so many.
-  bool victim_gangs = false;  ///< Who runs there belongs to gangs that leave as a whole.
+  bool victim_gangs = false;  ///< The pods there belong to gangs that leave as a whole.
   std::size_t domains = 1;    ///< More than 1: the gang must be in one of so many racks.
 };
 
@@ -58,7 +58,7 @@ Cluster make_cluster(const ClusterCase& item);
 /// The same cluster, its objects applied in another order.
 Cluster make_shuffled_cluster(const ClusterCase& item);
 
-/// Members that a rack (without racks, the cluster) holds when everybody else has left.
+/// Members that a rack (without racks, the cluster) holds when all other pods have left.
 std::size_t members_max(const ClusterCase& item);
 
 }  // namespace makeway::bench

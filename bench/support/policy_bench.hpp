@@ -1,5 +1,5 @@
-// What the benchmarks of the policies share: one decision for everybody who is pending, judged
-// before a time is taken, then the times of `decide` (without explanations) and of the judge.
+// What the benchmarks of the policies share: one decision for all pending asks, judged before a
+// time is taken, then the times of `decide` (without explanations) and of the judge.
 #pragma once
 
 #include <string>

@@ -1,13 +1,13 @@
-// CHECK: programmer errors stop the process, in release builds too, unless somebody contains them.
+// CHECK: programmer errors stop the process, in release builds too, unless they are contained.
 //
 // Rule: a CHECK guards an invariant of ours. Bad input never reaches one; it becomes a `Problem`
 // or an `Error`. The message names the place and the broken condition, and an optional text
 // says what the reader should know.
 //
 // Containment (law 14): while a `CheckContainment` lives, a failed CHECK of its thread throws
-// `CheckFailed` instead. Whoever makes one catches that, and throws away everything that was being
-// computed: after a broken invariant nothing of it can be trusted. Without one the process stops at
-// once, so that tests hide no bug.
+// `CheckFailed` instead. Its owner catches that, and discards everything that was being computed:
+// after a broken invariant nothing of it can be trusted. Without one the process stops at once, so
+// that tests hide no bug.
 #pragma once
 
 #include <exception>

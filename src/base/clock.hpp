@@ -18,7 +18,7 @@ class Clock {
   virtual Time now() const = 0;
 };
 
-/// Moves only when told, and never backwards.
+/// Moves only when it is set, and never backwards.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Time start) : now_(start) {}

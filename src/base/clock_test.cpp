@@ -5,7 +5,7 @@
 namespace makeway {
 namespace {
 
-TEST(ManualClock, MovesOnlyWhenTold) {
+TEST(ManualClock, MovesOnlyWhenSet) {
   ManualClock clock(Time{1'000});
   const Clock& seen = clock;
   EXPECT_EQ(seen.now(), Time{1'000});

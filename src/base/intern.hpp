@@ -1,6 +1,6 @@
 // Interning: equal values become equal small numbers, so that later comparisons cost nothing.
 //
-// HashTable  open addressing from a hash to ids that somebody else stores.
+// HashTable  open addressing from a hash to ids that the caller stores.
 // StringPool text <-> StringId. Ids are dense, in order of first appearance, and mean nothing:
 //            every order that a user can see goes by the text.
 // Interner   any value with == and a hash_of() <-> an id.
@@ -74,7 +74,7 @@ class HashTable {
   }
 
   // The tag keeps the hash's low bits: enough to place the entry again when the table grows (up to
-  // 2^32 slots) and to tell most unequal entries apart.
+  // 2^32 slots) and to distinguish most unequal entries.
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
   static bool erase_in(Slots& slots, const Slot& wanted);
   void put(const Slot& slot);

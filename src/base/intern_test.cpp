@@ -44,7 +44,7 @@ TEST(HashTable, FindsNothingWhenEmpty) {
   EXPECT_EQ(table.find(1, [](std::uint32_t) { return true; }), std::nullopt);
 }
 
-TEST(HashTable, TellsCollisionsApartByTheCaller) {
+TEST(HashTable, CollisionsAreDistinguishedByTheCaller) {
   HashTable table;
   for (std::uint32_t id = 0; id < 100; ++id) table.insert(42, id);  // All hashes are equal.
   for (std::uint32_t wanted = 0; wanted < 100; ++wanted) {

@@ -2,7 +2,7 @@
 //
 // std::vector copies everything when it grows: tens of milliseconds for a million pods, in one
 // insertion. Beyond `mapped_from` bytes this one asks the kernel to move the pages instead, and
-// memory that nobody has written yet costs nothing. Only for types that memcpy may move.
+// memory that was not written yet costs nothing. Only for types that memcpy may move.
 #pragma once
 
 #include <algorithm>

@@ -104,7 +104,7 @@ TEST(Prng, ShuffleKeepsEveryItem) {
   EXPECT_TRUE(none.empty());
 }
 
-TEST(PrngDeathTest, ImpossibleWishesAreBugs) {
+TEST(PrngDeathTest, ImpossibleRequestsAreBugs) {
   Prng random(1);
   EXPECT_DEATH(random.below(0), "bound > 0");
   EXPECT_DEATH(random.between(2, 1), "low <= high");

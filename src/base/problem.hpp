@@ -1,4 +1,4 @@
-// Problem: one thing that is wrong with the input, told so that a tired operator can mend it.
+// Problem: one thing that is wrong with the input, worded so that a tired operator can fix it.
 //
 // Law 13: bad input is refused with the object, the field, the value and the remedy. Parsers and
 // validators collect Problems instead of stopping at the first one; the edge prints them together.
@@ -57,7 +57,7 @@ class Problems {
   static constexpr std::size_t kept_max = 100;  ///< Errors, and as many warnings.
   // Beyond that:
   static constexpr std::size_t cause_kept_max = 3;  ///< Of each cause.
-  static constexpr std::size_t causes_max = 100;    ///< More causes are not told apart.
+  static constexpr std::size_t causes_max = 100;    ///< More causes are not distinguished.
 
   using value_type = Problem;                                   // NOLINT(*-identifier-naming)
   using iterator = std::vector<Problem>::iterator;              // NOLINT(*-identifier-naming)
@@ -71,14 +71,14 @@ class Problems {
   void push_back(Problem problem);
   /// Whether another one of this severity is kept only if its cause is new.
   bool is_full(Severity severity) const { return of(severity).kept >= kept_max; }
-  /// One more that nobody describes, since it would not be kept.
+  /// One more without a description, since it would not be kept.
   void count_one(Severity severity) { ++of(severity).found; }
   /// With what was left out of them.
   void append(Problems more);
   void clear() { *this = {}; }
   /// Errors that turned out to be bearable.
   void make_warnings();
-  /// Errors that somebody else tells.
+  /// Errors that are reported elsewhere.
   void drop_errors();
   /// Those of the kept ones for which `unwanted(problem)`, which may change them, says yes.
   template <class Unwanted>
@@ -98,7 +98,7 @@ class Problems {
   std::uint64_t count() const { return errors_.found + warnings_.found; }
   std::uint64_t left_out(Severity severity) const { return of(severity).found - of(severity).kept; }
   std::uint64_t left_out() const { return count() - kept_.size(); }
-  /// How many were found of this cause, kept or not; 0: it is not told apart.
+  /// How many were found of this cause, kept or not; 0: it is not distinguished.
   std::uint64_t count_of_cause(const std::string& cause) const;
 
   // Those that are kept.
@@ -130,7 +130,7 @@ class Problems {
   }
   Tally& of(Severity severity) { return severity == Severity::error ? errors_ : warnings_; }
 
-  /// Null: there are too many causes to tell it apart.
+  /// Null: there are too many causes to distinguish it.
   Tally* tally_of(const std::string& cause);
   void forget(const std::string& cause);
 

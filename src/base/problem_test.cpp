@@ -8,7 +8,7 @@
 namespace makeway {
 namespace {
 
-TEST(Problem, TellsEverythingItKnowsInOneLine) {
+TEST(Problem, ReportsEverythingInOneLine) {
   const Problem problem{.severity = Severity::error,
                         .origin = {.source = "pods.yaml", .document = 2, .line = 17},
                         .object = "Pod default/web-1",

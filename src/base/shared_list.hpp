@@ -26,7 +26,7 @@ class SharedList {
   std::size_t size() const { return items().size(); }
   const T& front() const { return items().front(); }
 
-  /// For changes: nobody else has the list from now on.
+  /// For changes: no other copy shares the list from now on.
   std::vector<T>& edit() {
     if (items_ == nullptr) {
       items_ = std::make_shared<std::vector<T>>();
@@ -46,7 +46,7 @@ class SharedList {
     return empty_list;
   }
 
-  /// Shared by value only: who changes it has a list of its own.
+  /// Shared by value only: a copy that is changed gets a list of its own.
   std::shared_ptr<std::vector<T>> items_;
 };
 

@@ -14,7 +14,7 @@ TEST(SharedList, CopiesShareUntilOneChanges) {
   EXPECT_EQ(second, (SharedList<int>{1, 2}));
   EXPECT_FALSE(first == second);
   const std::vector<int>* const own = &first.items();
-  first.edit().push_back(4);  // Nobody else has it.
+  first.edit().push_back(4);  // No other copy shares it.
   EXPECT_EQ(&first.items(), own);
 }
 

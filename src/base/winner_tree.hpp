@@ -23,7 +23,7 @@ class WinnerTree {
  public:
   WinnerTree(std::size_t players, Before before)
       : before_(std::move(before)), players_(players), winners_(players) {
-    CHECK(players > 0, "a tournament of nobody");
+    CHECK(players > 0, "a tournament without players");
     rebuild();
   }
 

@@ -92,7 +92,7 @@ std::string explanation(const Knob& knob, std::size_t width) {
   line("Value:", expected_text(knob));
   line("Default:", value_text(Configuration{}, knob));
   line("Of:", scope_text(knob));
-  line("From:", fmt::format("SPEC section {}", knob.spec));
+  line("From:", fmt::format("docs/spec.md, section {}", knob.spec));
   text += "\n";
   Table table({{.heading = "PRESET"}, {.heading = "VALUE"}});
   for (const std::string_view name : preset_names()) {

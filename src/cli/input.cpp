@@ -121,8 +121,8 @@ std::string apply_overrides(std::span<const std::string> overrides,
 }
 
 /// Everything that a live cluster has, or why it cannot be read.
-Problems read_live(const kube::TargetWish& wish, const kube::KubeEnvironment& environment,
-                   const kube::LiveWish& live, const TextTaker& take, GivenServers& servers) {
+Problems read_live(const kube::TargetRequest& wish, const kube::KubeEnvironment& environment,
+                   const kube::LiveRequest& live, const TextTaker& take, GivenServers& servers) {
   OpenedCluster opened = open_cluster(wish, environment);
   if (opened.connection == nullptr) return std::move(opened.problems);
   servers.note_home(opened.connection->target());
@@ -197,7 +197,8 @@ std::optional<Problem> GivenServers::note(const std::string& plane,
   return problem;
 }
 
-OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment) {
+OpenedCluster open_cluster(const kube::TargetRequest& wish,
+                           const kube::KubeEnvironment& environment) {
   const auto target = kube::find_target(wish, environment);
   if (!target) return {.connection = {}, .problems = target.error()};
   auto connection = kube::Connection::open(*target, kube::real_connection_tools());
@@ -236,7 +237,7 @@ Result<PlaneText> read_plane_text(std::string_view written, std::string_view exp
   return PlaneText{.name = std::string(name), .where = std::string(written.substr(equals + 1))};
 }
 
-kube::TargetWish plane_target(const std::string& where) {
+kube::TargetRequest plane_target(const std::string& where) {
   std::error_code ignored;
   const std::size_t colon = where.find(':');
   if (colon == std::string::npos || std::filesystem::exists(where, ignored)) {
@@ -294,8 +295,8 @@ Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& termin
   if (!sources) return std::unexpected(sources.error());
   ClusterInput input{.sources = std::move(*sources), .live = {}, .planes = {}, .now = {}};
   if (!is_live) return input;
-  input.live = kube::TargetWish{.kubeconfig = std::string(arguments.text("kubeconfig")),
-                                .context = std::string(arguments.text("context"))};
+  input.live = kube::TargetRequest{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                   .context = std::string(arguments.text("context"))};
   auto live_planes = live_planes_of(planes);
   if (!live_planes) return std::unexpected(live_planes.error());
   input.planes = *std::move(live_planes);
@@ -310,14 +311,15 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
   return arguments.has("trust") ? arguments.text("trust") == "live" : input.live.has_value();
 }
 
-LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, const LoadWish& wish) {
+LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
+                              const LoadOptions& wish) {
   std::optional<ProgressLine> line;
   if (terminal.error_is_terminal) line.emplace(terminal);
-  LoadWish whole = wish;
+  LoadOptions whole = wish;
   std::vector<kube::PlaneReading> planes;
   if (input.live) {
     whole.feed = [&](const TextTaker& take) {
-      kube::LiveWish live{.keep_going = wish.keep_going, .progress = {}};
+      kube::LiveRequest live{.keep_going = wish.keep_going, .progress = {}};
       if (line) live.progress = [&](std::string_view resource) { line->step(resource); };
       GivenServers servers;
       Problems problems = read_live(*input.live, terminal.kube, live, take, servers);
@@ -335,7 +337,7 @@ LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, con
 }
 
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadWish& wish) {
+                                     const LoadOptions& wish) {
   LoadResult result = load_with_progress(input, terminal, wish);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {

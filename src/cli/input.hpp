@@ -31,12 +31,12 @@ struct PlaneText {
 Result<PlaneText> read_plane_text(std::string_view written, std::string_view expected);
 
 /// "KUBECONFIG[:CONTEXT]"; a file of that whole name has no context behind it.
-kube::TargetWish plane_target(const std::string& where);
+kube::TargetRequest plane_target(const std::string& where);
 
 /// A plane that is a live cluster.
 struct LivePlane {
   std::string name;
-  kube::TargetWish target;
+  kube::TargetRequest target;
 };
 /// Values of --plane, "NAME=KUBECONFIG[:CONTEXT]". An error is one of usage.
 Result<std::vector<LivePlane>> live_planes_of(std::span<const std::string> written);
@@ -44,8 +44,8 @@ Result<std::vector<LivePlane>> live_planes_of(std::span<const std::string> writt
 /// Where a cluster is read from.
 struct ClusterInput {
   std::vector<LoadSource> sources;
-  std::optional<kube::TargetWish> live;  ///< None: there is no live cluster.
-  std::vector<LivePlane> planes;         ///< Beside the live cluster.
+  std::optional<kube::TargetRequest> live;  ///< None: there is no live cluster.
+  std::vector<LivePlane> planes;            ///< Beside the live cluster.
   // How its schedules are shown (kube/live_planes.hpp).
   bool needs_selector = false;
   std::optional<Time> now;  ///< None: the newest time in the input.
@@ -67,7 +67,8 @@ struct OpenedCluster {
   std::unique_ptr<kube::Connection> connection;  ///< Null: there are errors.
   Problems problems;                             ///< Warnings, too.
 };
-OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment);
+OpenedCluster open_cluster(const kube::TargetRequest& wish,
+                           const kube::KubeEnvironment& environment);
 
 /// Which API servers were given, so that none is read, and scaled, as two clusters.
 class GivenServers {
@@ -90,12 +91,12 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input);
 
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
 LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
-                              const LoadWish& wish = {});
+                              const LoadOptions& wish = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadWish& wish = {});
+                                     const LoadOptions& wish = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

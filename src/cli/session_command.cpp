@@ -36,7 +36,7 @@ ExitStatus wrong_usage(std::string_view message, Terminal& terminal) {
 
 struct SeenSession {
   Session session;
-  ObjectSight sight;
+  ObjectState sight;
 };
 
 /// None: it was told why.
@@ -62,7 +62,7 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
   ObjectDecoder decoder;
   decoder.decode(answer->body.view(), {.source = "live: sessions"}, read, report,
                  {.plane = {}, .keep_going = true, .planes_of_dumps = false});
-  std::vector<ObjectSight> sights = read_sights(answer->body.view());
+  std::vector<ObjectState> sights = read_object_states(answer->body.view());
   Session* const found =
       read.changes().empty() ? nullptr : std::get_if<Session>(&read.changes().back());
   if (found == nullptr || sights.empty()) {
@@ -75,7 +75,7 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
 }
 
 /// Of the status, as it was read: whoever changed it meanwhile wins.
-ExitStatus write_session(const AskName& name, const Session& session, const ObjectSight& sight,
+ExitStatus write_session(const AskName& name, const Session& session, const ObjectState& sight,
                          kube::ApiClient& api, Terminal& terminal) {
   constexpr int ok = 200;
   constexpr int conflict = 409;
@@ -110,8 +110,8 @@ ExitStatus write_session(const AskName& name, const Session& session, const Obje
 }
 
 ExitStatus resume_live(const AskName& name, const Arguments& arguments, Terminal& terminal) {
-  const kube::TargetWish target{.kubeconfig = std::string(arguments.text("kubeconfig")),
-                                .context = std::string(arguments.text("context"))};
+  const kube::TargetRequest target{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                   .context = std::string(arguments.text("context"))};
   OpenedCluster opened = open_cluster(target, terminal.kube);
   terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
   if (opened.connection == nullptr) return ExitStatus::failed;

@@ -44,7 +44,7 @@ Loaded loaded_from(Cluster cluster, const DaemonSets& daemon_sets) {
 
 }  // namespace
 
-std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
+std::optional<Loaded> watch_cluster(const kube::TargetRequest& wish, Duration span,
                                     Terminal& terminal) {
   OpenedCluster opened = open_cluster(wish, terminal.kube);
   std::vector<kube::ServedResource> served;
@@ -77,7 +77,7 @@ std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
   take_changes(feed, cluster, daemon_sets);
   if (sees_all) return loaded_from(std::move(cluster), daemon_sets);
   Problems missing;
-  for (kube::MissingSight& each : feed.missing()) {
+  for (kube::MissingWatch& each : feed.missing()) {
     missing.push_back(std::move(each.error.problem));
   }
   terminal.error.write(

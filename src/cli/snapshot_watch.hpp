@@ -9,7 +9,7 @@ namespace makeway::cli {
 
 /// Watches for that long, or until Ctrl-C. At the end every kind must be in sight; one that is not
 /// has a minute to come back. None: what went wrong was told.
-std::optional<Loaded> watch_cluster(const kube::TargetWish& wish, Duration span,
+std::optional<Loaded> watch_cluster(const kube::TargetRequest& wish, Duration span,
                                     Terminal& terminal);
 
 }  // namespace makeway::cli

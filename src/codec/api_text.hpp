@@ -29,7 +29,7 @@ struct ListPage {
   }
 };
 
-/// The problem has no origin and no object: the caller knows whom it asked.
+/// The problem has no origin and no object: the caller knows which server it asked.
 std::expected<ListPage, Problem> read_list_page(const PaddedText& text);
 
 enum class WatchEventType : std::uint8_t { added, modified, deleted, bookmark, error };

@@ -5,7 +5,7 @@
 namespace makeway {
 namespace {
 
-TEST(ListPage, TellsWhatIsWrappedAroundItems) {
+TEST(ListPage, ReportsWhatIsWrappedAroundItems) {
   const auto page = read_list_page(PaddedText(
       R"({"kind":"PodList","metadata":{"resourceVersion":"7","continue":"abc"},"items":[{}]})"));
   ASSERT_TRUE(page.has_value());

@@ -7,8 +7,8 @@
 // Everything but `snapshot` may be missing. Instead of `ask` there may be a list `asks`. A line
 // that has a `kind` and no `snapshot` is itself the snapshot. `breaches` and `version` are what a
 // bug report says to people; they are known and not read. Other keys are named in `unknown_keys`:
-// somebody meant something by them. The snapshot stays text: it can be large, and the loader reads
-// text.
+// the sender meant something by them. The snapshot stays text: it can be large, and the loader
+// reads text.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// CRC32C (Castagnoli): tells bytes that were written from bytes that were torn or flipped.
+// CRC32C (Castagnoli): detects bytes that were torn or flipped since they were written.
 //
 // The polynomial of iSCSI, ext4 and many logs. It finds every burst of up to 32 wrong bits, so
 // every flipped byte. One table of 256 words: a few hundred megabytes a second.

@@ -144,7 +144,7 @@ void forget_loss_units(JsonReader& reader, const FieldPath& path, Change& object
   if (pod == nullptr || pod->notes.loss_units.empty()) return;
   const FieldPath metadata = path.at("metadata");
   reader.warn(metadata.at("annotations").at(names::loss_units), pod->notes.loss_units.front().unit,
-              "not honoured: only a dump says who stops with a pod", "leave it out");
+              "not honoured: only a dump says what stops with a pod", "leave it out");
   pod->notes.loss_units.clear();
 }
 
@@ -278,7 +278,7 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   if (!options.planes_of_dumps) forget_loss_units(reader, path, decoded);
   bool refused = has_errors(found);
   if (refused && options.keep_going && !reader.is_broken()) {
-    if (!present) found.clear();  // What has finished harms nobody.
+    if (!present) found.clear();  // What has finished does no harm.
     refused = present && !put_into_quarantine(decoded);
   }
   if (!found.empty()) report_problems(object_text(decoded));

@@ -4,7 +4,7 @@
 // a typed list as the API server answers it (PodList: its items have no kind of their own). Kinds
 // that scheduling does not read are counted and skipped. Pods that have finished hold nothing and
 // are left out, counted as well. The cost is dominated by finding the structure of the text (see
-// docs/performance.md); what nobody reads is skipped without being looked at.
+// docs/performance.md); fields that are not read are skipped unseen.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct DecodeOptions {
   std::string_view plane;
   /// Law 13: what is wrong with one object is put into quarantine, and the rest of it is taken.
   bool keep_going = false;
-  /// Whether an object itself may say in which plane it is, and who stops with it, as in a dump.
+  /// Whether an object itself may say in which plane it is, and what stops with it, as in a dump.
   bool planes_of_dumps = true;
 };
 

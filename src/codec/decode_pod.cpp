@@ -71,7 +71,7 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
     if (!other.empty() && !pod.group.empty()) {
       reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
                     "a pod is in one group: leave schedulingGroup or workloadRef out");
-      pod.group.clear();  // Nobody knows which.
+      pod.group.clear();  // It is unknown which.
     } else if (pod.group.empty()) {
       pod.group = other;
     }
@@ -263,13 +263,13 @@ std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path
 
 KeptBy read_kept(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
   const std::string_view text = metadata.annotation(names::kept_by);
-  if (text.empty()) return KeptBy::nobody;
+  if (text.empty()) return KeptBy::none;
   const auto* const found = std::ranges::find(kept_by_names, text);
   if (found != kept_by_names.end()) return static_cast<KeptBy>(found - kept_by_names.begin());
   const FieldPath at = path.at("metadata");
   reader.refuse(at.at("annotations").at(names::kept_by), text,
                 "expected other-scheduler or two-budgets");
-  return KeptBy::nobody;
+  return KeptBy::none;
 }
 
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
@@ -318,9 +318,9 @@ void clear(PodShape& shape) {
   shape.spread.clear();
   shape.claims.clear();
   shape.unsupported.clear();
-  shape.wishes.nodes.clear();
-  shape.wishes.pods.clear();
-  shape.wishes.spread.clear();
+  shape.preferences.nodes.clear();
+  shape.preferences.pods.clear();
+  shape.preferences.spread.clear();
 }
 
 void clear(Pod& pod) {
@@ -343,7 +343,7 @@ void clear(Pod& pod) {
   pod.observed.reset();
   pod.ready = pod.mirror = pod.opted_out = false;
   pod.is_protected = pod.is_owner = pod.disrupted_by_preemption = false;
-  pod.kept = KeptBy::nobody;
+  pod.kept = KeptBy::none;
 }
 
 }  // namespace

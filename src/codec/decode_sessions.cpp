@@ -41,7 +41,7 @@ constexpr std::array resource_group_spec = {
     GroupRow{
         {.key = "namespaces",
          .type = FieldType::names,
-         .text = "Whose sessions count where trust.sessions says listed; none: everybody's."},
+         .text = "Namespaces whose sessions count where trust.sessions says listed; none: all."},
         [](const FieldValue& value, ResourceGroup& group) { value.read_names(group.namespaces); }},
     GroupRow{{.key = "preemptiblePriority",
               .type = FieldType::integer,
@@ -303,8 +303,8 @@ void read_kernels(const FieldValue& value, SessionDraft& draft) {
   reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
     read_kernel(reader, item, to, draft.session, names);
   });
-  const bool is_told = reader.problem_count() != problems_before;  // It is no list, say.
-  if (!draft.session.kernels.empty() || is_told) return;
+  const bool is_reported = reader.problem_count() != problems_before;  // It is no list, say.
+  if (!draft.session.kernels.empty() || is_reported) return;
   reader.refuse(value.at, {}, "the list is empty", "add a kernel: a session has at least one");
 }
 
@@ -406,7 +406,7 @@ constexpr std::array session_status = {
                }},
     SessionRow{{.key = "preemptedBy",
                 .type = FieldType::text,
-                .text = "Who preempted it last, as \"Session default/urgent\"."},
+                .text = "The session that preempted it last, as \"Session default/urgent\"."},
                [](const FieldValue& value, SessionDraft& draft) {
                  value.read(draft.session.status.preempted_by);
                }},

@@ -30,20 +30,20 @@ void check_weight(JsonReader& reader, const FieldPath& path, std::int32_t weight
   reader.refuse(path.at("weight"), std::to_string(weight), "expected an integer from 1 to 100");
 }
 
-void decode_node_wish(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                      std::vector<NodeWish>& wishes) {
-  NodeWish wish{.weight = 0, .term = {}};
+void decode_preferred_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                                std::vector<NodePreference>& preferences) {
+  NodePreference preference{.weight = 0, .term = {}};
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "weight") {
-      reader.read(field, at, wish.weight);
+      reader.read(field, at, preference.weight);
     } else if (key == "preference") {
-      decode_node_term(reader, field, at, wish.term);
+      decode_node_term(reader, field, at, preference.term);
     }
   });
-  check_weight(reader, path, wish.weight);
+  check_weight(reader, path, preference.weight);
   // A preference without a requirement matches no node.
-  if (wish.term.labels.empty() && wish.term.fields.empty()) return;
-  wishes.push_back(std::move(wish));
+  if (preference.term.labels.empty() && preference.term.fields.empty()) return;
+  preferences.push_back(std::move(preference));
 }
 
 void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -53,7 +53,7 @@ void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath
       decode_node_selector(reader, field, at, shape.node_terms);
     } else if (key == names::preferred_terms) {
       reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-        decode_node_wish(reader, item, to, shape.wishes.nodes);
+        decode_preferred_node_term(reader, item, to, shape.preferences.nodes);
       });
     }
   });
@@ -84,31 +84,31 @@ void decode_affinity_term(JsonReader& reader, JsonCursor& value, const FieldPath
 }
 
 /// `sign` is that of the weight: below 0 for what repels.
-void decode_pod_wish(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                     std::int32_t sign, std::vector<AffinityDraft>& wishes) {
+void decode_preferred_pod_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                               std::int32_t sign, std::vector<AffinityDraft>& preferences) {
   std::int32_t weight = 0;
-  const std::size_t before = wishes.size();
+  const std::size_t before = preferences.size();
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "weight") {
       reader.read(field, at, weight);
-    } else if (key == "podAffinityTerm" && wishes.size() == before) {
-      decode_affinity_term(reader, field, at, wishes);
+    } else if (key == "podAffinityTerm" && preferences.size() == before) {
+      decode_affinity_term(reader, field, at, preferences);
     }
   });
   check_weight(reader, path, weight);
-  if (wishes.size() > before) wishes.back().weight = sign * weight;
+  if (preferences.size() > before) preferences.back().weight = sign * weight;
 }
 
 void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                            std::int32_t sign, std::vector<AffinityDraft>& drafts,
-                           std::vector<AffinityDraft>& wishes) {
+                           std::vector<AffinityDraft>& preferences) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key != names::required_terms && key != names::preferred_terms) return;
     reader.each_item(field, at, [&](JsonCursor& term, const FieldPath& to) {
       if (key == names::required_terms) {
         decode_affinity_term(reader, term, to, drafts);
       } else {
-        decode_pod_wish(reader, term, to, sign, wishes);
+        decode_preferred_pod_term(reader, term, to, sign, preferences);
       }
     });
   });
@@ -147,7 +147,7 @@ bool read_honor(JsonReader& reader, JsonCursor& value, const FieldPath& path, bo
   return text == "Honor";
 }
 
-/// Reads one constraint; false when it is only a wish.
+/// Reads one constraint; false when it is only a preference.
 bool decode_constraint(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                        SpreadDraft& draft) {
   bool hard = true;
@@ -244,9 +244,9 @@ void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& pat
     if (key == "nodeAffinity") {
       decode_node_affinity(reader, field, at, shape);
     } else if (key == "podAffinity") {
-      decode_affinity_terms(reader, field, at, 1, draft.affinity, draft.pod_wishes);
+      decode_affinity_terms(reader, field, at, 1, draft.affinity, draft.preferred_pods);
     } else if (key == "podAntiAffinity") {
-      decode_affinity_terms(reader, field, at, -1, draft.anti_affinity, draft.pod_wishes);
+      decode_affinity_terms(reader, field, at, -1, draft.anti_affinity, draft.preferred_pods);
     }
   });
 }
@@ -263,7 +263,7 @@ void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
   reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
     SpreadDraft constraint;
     const bool hard = decode_constraint(reader, item, at, constraint);
-    (hard ? draft.spread : draft.spread_wishes).push_back(std::move(constraint));
+    (hard ? draft.spread : draft.preferred_spread).push_back(std::move(constraint));
   });
 }
 
@@ -274,8 +274,9 @@ void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape
   for (const AffinityDraft& term : draft.anti_affinity) {
     shape.anti_affinity.push_back(finished(term, labels));
   }
-  for (const AffinityDraft& wish : draft.pod_wishes) {
-    shape.wishes.pods.push_back({.weight = wish.weight, .term = finished(wish, labels)});
+  for (const AffinityDraft& preference : draft.preferred_pods) {
+    shape.preferences.pods.push_back(
+        {.weight = preference.weight, .term = finished(preference, labels)});
   }
   const auto add = [&](const SpreadDraft& item, std::vector<SpreadConstraint>& constraints) {
     SpreadConstraint constraint = item.constraint;
@@ -283,7 +284,7 @@ void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape
     constraints.push_back(std::move(constraint));
   };
   for (const SpreadDraft& item : draft.spread) add(item, shape.spread);
-  for (const SpreadDraft& item : draft.spread_wishes) add(item, shape.wishes.spread);
+  for (const SpreadDraft& item : draft.preferred_spread) add(item, shape.preferences.spread);
 }
 
 }  // namespace makeway

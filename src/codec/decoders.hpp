@@ -30,7 +30,7 @@ struct Metadata {
   std::string uid;
   std::string plane;  ///< From an annotation: what a dump says; empty: as the input.
   Labels labels;
-  std::vector<TextPair> annotations;  ///< Only those that somebody here reads, or all.
+  std::vector<TextPair> annotations;  ///< Only those that are read here, or all.
   bool all_annotations = false;
   std::vector<OwnerReference> owners;
   std::optional<Time> created;
@@ -141,7 +141,7 @@ void decode_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 // decode_shape.cpp. Keys whose values come from the pod's own labels wait until those are known.
 struct AffinityDraft {
   PodAffinityTerm term;
-  std::int32_t weight = 0;  ///< Of a wish.
+  std::int32_t weight = 0;  ///< Of a preference.
   std::vector<std::string> match_label_keys;
   std::vector<std::string> mismatch_label_keys;
 };
@@ -153,15 +153,15 @@ struct ShapeDraft {
   std::vector<AffinityDraft> affinity;
   std::vector<AffinityDraft> anti_affinity;
   std::vector<SpreadDraft> spread;
-  std::vector<AffinityDraft> pod_wishes;
-  std::vector<SpreadDraft> spread_wishes;
+  std::vector<AffinityDraft> preferred_pods;
+  std::vector<SpreadDraft> preferred_spread;
 
   void clear() {
     affinity.clear();
     anti_affinity.clear();
     spread.clear();
-    pod_wishes.clear();
-    spread_wishes.clear();
+    preferred_pods.clear();
+    preferred_spread.clear();
   }
 };
 /// A NodeSelector: `nodeSelectorTerms`, at least one.

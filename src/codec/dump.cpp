@@ -88,7 +88,7 @@ Labels pod_annotations(const Pod& pod) {
     note(annotations, names::held, std::string_view(need).substr(names::held_need.size()));
   }
   for (const Label& mark : pod.notes.marks) note(annotations, mark.key, mark.value);
-  if (pod.kept != KeptBy::nobody) {
+  if (pod.kept != KeptBy::none) {
     note(annotations, names::kept_by, kept_by_names.at(static_cast<std::size_t>(pod.kept)));
   }
   if (pod.mirror) note(annotations, names::mirror_pod, "mirror");

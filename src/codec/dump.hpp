@@ -1,11 +1,11 @@
 // The canonical dump of a cluster: a v1 List that loads into the same cluster again.
 //
 // Objects come by kind, then namespace and name; fields in a fixed order; only what scheduling
-// reads; for readers also who schedules a node (`regimes`, at the end), unless it is pods.
-// A pod's requests stand as one container that asks for the total. Equal clusters give equal bytes,
-// and loading a dump and dumping it again changes nothing.
-// DaemonSets are no objects of a cluster, but trust asks which there are (SPEC section 10): whoever
-// knows them has their names written, without a template, since their pods are in the dump.
+// reads; for readers also the regime of a node (`regimes`, at the end), unless it is pods. A pod's
+// requests stand as one container that asks for the total. Equal clusters give equal bytes, and
+// loading a dump and dumping it again changes nothing. DaemonSets are no objects of a cluster, but
+// trust asks which there are (SPEC section 10): a caller that knows them passes their names; they
+// are written without a template, since their pods are in the dump.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace makeway {
 
-/// Opens the object; whoever calls it closes it.
+/// Opens the object; the caller closes it.
 void begin_kind(DocumentWriter& writer, std::string_view version, std::string_view kind);
 void text_if(DocumentWriter& writer, std::string_view key, std::string_view value);
 void time_if(DocumentWriter& writer, std::string_view key, const std::optional<Time>& time);

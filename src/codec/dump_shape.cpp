@@ -54,26 +54,27 @@ void write_node_term(DocumentWriter& writer, const NodeSelectorTerm& term) {
   writer.end_object();
 }
 
-void write_node_wishes(DocumentWriter& writer, const std::vector<NodeWish>& wishes) {
-  if (wishes.empty()) return;
+void write_preferred_node_terms(DocumentWriter& writer,
+                                const std::vector<NodePreference>& preferences) {
+  if (preferences.empty()) return;
   writer.key(names::preferred_terms);
   writer.begin_array();
-  for (const NodeWish& wish : wishes) {
+  for (const NodePreference& preference : preferences) {
     writer.begin_object();
-    writer.integer_field("weight", wish.weight);
+    writer.integer_field("weight", preference.weight);
     writer.key("preference");
-    write_node_term(writer, wish.term);
+    write_node_term(writer, preference.term);
     writer.end_object();
   }
   writer.end_array();
 }
 
 void write_node_affinity(DocumentWriter& writer, const PodShape& shape) {
-  if (shape.node_terms.empty() && shape.wishes.nodes.empty()) return;
+  if (shape.node_terms.empty() && shape.preferences.nodes.empty()) return;
   writer.key("nodeAffinity");
   writer.begin_object();
   write_node_selector(writer, names::required_terms, shape.node_terms);
-  write_node_wishes(writer, shape.wishes.nodes);
+  write_preferred_node_terms(writer, shape.preferences.nodes);
   writer.end_object();
 }
 
@@ -89,10 +90,12 @@ void write_pod_term(DocumentWriter& writer, const PodAffinityTerm& term) {
 /// `sign` is that of the weights that belong here.
 void write_pod_affinity(DocumentWriter& writer, std::string_view key,
                         const std::vector<PodAffinityTerm>& terms,
-                        const std::vector<PodWish>& wishes, std::int32_t sign) {
-  const auto belongs = [sign](const PodWish& wish) { return wish.weight * sign > 0; };
-  const bool any_wish = std::ranges::any_of(wishes, belongs);
-  if (terms.empty() && !any_wish) return;
+                        const std::vector<PodPreference>& preferences, std::int32_t sign) {
+  const auto belongs = [sign](const PodPreference& preference) {
+    return preference.weight * sign > 0;
+  };
+  const bool any_preferred = std::ranges::any_of(preferences, belongs);
+  if (terms.empty() && !any_preferred) return;
   writer.key(key);
   writer.begin_object();
   if (!terms.empty()) {
@@ -101,15 +104,15 @@ void write_pod_affinity(DocumentWriter& writer, std::string_view key,
     for (const PodAffinityTerm& term : terms) write_pod_term(writer, term);
     writer.end_array();
   }
-  if (any_wish) {
+  if (any_preferred) {
     writer.key(names::preferred_terms);
     writer.begin_array();
-    for (const PodWish& wish : wishes) {
-      if (!belongs(wish)) continue;
+    for (const PodPreference& preference : preferences) {
+      if (!belongs(preference)) continue;
       writer.begin_object();
-      writer.integer_field("weight", std::int64_t{sign} * wish.weight);
+      writer.integer_field("weight", std::int64_t{sign} * preference.weight);
       writer.key("podAffinityTerm");
-      write_pod_term(writer, wish.term);
+      write_pod_term(writer, preference.term);
       writer.end_object();
     }
     writer.end_array();
@@ -133,7 +136,7 @@ void write_tolerations(DocumentWriter& writer, const std::vector<Toleration>& to
 }
 
 void write_spread(DocumentWriter& writer, const PodShape& shape) {
-  if (shape.spread.empty() && shape.wishes.spread.empty()) return;
+  if (shape.spread.empty() && shape.preferences.spread.empty()) return;
   writer.key("topologySpreadConstraints");
   writer.begin_array();
   const auto write = [&](const SpreadConstraint& constraint, std::string_view unsatisfiable) {
@@ -148,7 +151,7 @@ void write_spread(DocumentWriter& writer, const PodShape& shape) {
     writer.end_object();
   };
   for (const SpreadConstraint& constraint : shape.spread) write(constraint, "DoNotSchedule");
-  for (const SpreadConstraint& constraint : shape.wishes.spread) {
+  for (const SpreadConstraint& constraint : shape.preferences.spread) {
     write(constraint, "ScheduleAnyway");
   }
   writer.end_array();
@@ -237,14 +240,14 @@ void write_shape(DocumentWriter& writer, const PodShape& shape) {
     write_labels(writer, shape.node_selector);
   }
   const bool affinity = !shape.node_terms.empty() || !shape.affinity.empty() ||
-                        !shape.anti_affinity.empty() || !shape.wishes.nodes.empty() ||
-                        !shape.wishes.pods.empty();
+                        !shape.anti_affinity.empty() || !shape.preferences.nodes.empty() ||
+                        !shape.preferences.pods.empty();
   if (affinity) {
     writer.key("affinity");
     writer.begin_object();
     write_node_affinity(writer, shape);
-    write_pod_affinity(writer, "podAffinity", shape.affinity, shape.wishes.pods, 1);
-    write_pod_affinity(writer, "podAntiAffinity", shape.anti_affinity, shape.wishes.pods, -1);
+    write_pod_affinity(writer, "podAffinity", shape.affinity, shape.preferences.pods, 1);
+    write_pod_affinity(writer, "podAntiAffinity", shape.anti_affinity, shape.preferences.pods, -1);
     writer.end_object();
   }
   write_tolerations(writer, shape.tolerations);

@@ -45,7 +45,7 @@ void list_conditions(const std::string& prefix, const FieldVisit& visit) {
             .only_written = true},
       Field{.key = "observedGeneration",
             .type = FieldType::integer,
-            .text = "Which generation of the object it tells of.",
+            .text = "The generation of the object that it is about.",
             .lowest = 0,
             .only_written = true},
   };

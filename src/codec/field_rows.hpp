@@ -124,7 +124,7 @@ void list_rows(std::span<const FieldRow<Object>> rows, const std::string& prefix
   }
 }
 
-/// `status.conditions`: what only the cluster shows, told to people. Written, never read back.
+/// `status.conditions`: what only the cluster shows, for users. Written, never read back.
 inline constexpr Field conditions_field = {
     .key = "conditions",
     .type = FieldType::objects,

@@ -84,7 +84,7 @@ std::string sample(const Field& field) {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('.')); }
 
-/// A commit was somebody's: whoever says the one says the other.
+/// A commit has an owner: an object that names one names both.
 constexpr std::string_view lowered_commit = "status.claims[].victims[].committed";
 constexpr std::string_view commit_owner = "status.claims[].victims[].deployment";
 
@@ -148,7 +148,7 @@ std::string first_item(std::string path) {
   return path;
 }
 
-std::string told(const Problems& problems) {
+std::string text_of_all(const Problems& problems) {
   std::string text;
   for (const Problem& problem : problems) text += problem.field + ": " + problem.message + "; ";
   return text;
@@ -179,7 +179,7 @@ TEST(Fields, EveryRowIsRead) {
     const Decoded without = decode(kind, leaves);
     leaves[path] = sample(field);
     const Decoded with = decode(kind, leaves);
-    ASSERT_TRUE(with.object) << told(with.problems);
+    ASSERT_TRUE(with.object) << text_of_all(with.problems);
     const bool says_something =
         !field.only_written && !field.required && sample(field) != field.fallback;
     if (says_something && without.object) {
@@ -199,7 +199,7 @@ TEST(Fields, WhatHasNoRowIsRefusedWithTheNearest) {
     const Decoded decoded = decode(kind, leaves);
     EXPECT_FALSE(decoded.object);
     const auto found = std::ranges::find(decoded.problems, first_item(path + "x"), &Problem::field);
-    ASSERT_NE(found, decoded.problems.end()) << told(decoded.problems);
+    ASSERT_NE(found, decoded.problems.end()) << text_of_all(decoded.problems);
     EXPECT_EQ(found->message, "there is no such field");
     EXPECT_EQ(found->remedy, fmt::format("did you mean {}?", field.key));
   });
@@ -219,9 +219,9 @@ TEST(Fields, RequiredIsWhatMayNotBeLeftOut) {
       }
     }
     const Decoded decoded = decode(kind, leaves);
-    EXPECT_EQ(decoded.object.has_value(), !field.required) << told(decoded.problems);
+    EXPECT_EQ(decoded.object.has_value(), !field.required) << text_of_all(decoded.problems);
     if (field.required) {
-      EXPECT_TRUE(decoded.refuses(first_item(path))) << told(decoded.problems);
+      EXPECT_TRUE(decoded.refuses(first_item(path))) << text_of_all(decoded.problems);
     }
   });
 }
@@ -233,7 +233,8 @@ TEST(Fields, TheFallbackIsWhatCountsWhenNothingIsSaid) {
     const Decoded without = decode(kind, leaves);
     leaves[path] = std::string(field.fallback);
     const Decoded with = decode(kind, leaves);
-    ASSERT_TRUE(with.object && without.object) << told(with.problems) << told(without.problems);
+    ASSERT_TRUE(with.object && without.object)
+        << text_of_all(with.problems) << text_of_all(without.problems);
     EXPECT_EQ(*with.object, *without.object);
   });
 }
@@ -248,7 +249,7 @@ TEST(Fields, LimitsAreThoseOfTheRow) {
                                       {field.highest + 1, false}}) {
       leaves[path] = std::to_string(value);
       const Decoded decoded = decode(kind, leaves);
-      EXPECT_EQ(decoded.object.has_value(), good) << value << told(decoded.problems);
+      EXPECT_EQ(decoded.object.has_value(), good) << value << text_of_all(decoded.problems);
       if (!good) {
         EXPECT_TRUE(decoded.refuses(first_item(path)));
       }
@@ -276,7 +277,7 @@ TEST(Fields, NullSaysNothing) {
     const Decoded without = decode(kind, leaves);
     leaves[path] = "null";
     const Decoded with = decode(kind, leaves);
-    ASSERT_TRUE(with.object && without.object) << told(with.problems);
+    ASSERT_TRUE(with.object && without.object) << text_of_all(with.problems);
     EXPECT_EQ(parent_of(path).ends_with("[]") || *with.object == *without.object, true);
   });
 }

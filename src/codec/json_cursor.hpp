@@ -2,7 +2,7 @@
 //
 // Private to the decoders: it is the one header that shows simdjson. Rules of on-demand parsing
 // that every decoder keeps: a value is read once; texts live as long as the document's text and
-// until the next document; what nobody reads is skipped and hardly checked. Texts without escapes,
+// until the next document; what is not read is skipped and hardly checked. Texts without escapes,
 // nearly all, are not copied.
 #pragma once
 
@@ -78,7 +78,7 @@ class SeenKeys {
   std::array<std::string_view, 40> keys_;
 };
 
-/// Where a document stands, so that a syntax error is told with its line and column.
+/// Where a document stands, so that a syntax error is reported with its line and column.
 struct JsonText {
   std::string_view whole;  ///< With the documents before it; empty: unknown.
   std::string_view document;

@@ -87,7 +87,7 @@ TEST(JsonValue, RefusesDuplicateKeysWithTheirPath) {
   EXPECT_NE(value.error().message.find("twice"), std::string::npos);
 }
 
-TEST(JsonValue, TellsTheLine) {
+TEST(JsonValue, ReportsTheLine) {
   const auto value = parse_json_value("{\n  \"a\": 1,\n  \"b\": 01\n}");
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().origin.line, 3U);

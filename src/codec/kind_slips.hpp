@@ -1,5 +1,5 @@
-// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API of
-// somebody else. Nobody would notice that such an object asks for nothing.
+// Kinds that were skipped although they look like one that is read: a misspelling, or an API of
+// another project. Without a report it would go unnoticed that such an object asks for nothing.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ Problem too_many_names(const Change& object, const Origin& origin) {
 /// Collects objects into a cluster and remembers where each came from.
 class Loader final : public ObjectSink {
  public:
-  explicit Loader(LoadWish wish) : wish_(std::move(wish)) { cluster_.begin_bulk(); }
+  explicit Loader(LoadOptions options) : options_(std::move(options)) { cluster_.begin_bulk(); }
 
   void text(std::string_view padded_text, std::string_view name);
   void refuse(Problem problem) { report_.problems.push_back(std::move(problem)); }
@@ -77,7 +77,7 @@ class Loader final : public ObjectSink {
   void repeated(const Change& object, const Origin& origin);
   void warn_of_own_kind(const Change& object, const Origin& origin);
 
-  LoadWish wish_;
+  LoadOptions options_;
   std::string plane_;
   Cluster cluster_;
   ObjectDecoder decoder_;
@@ -108,11 +108,12 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   ++statistics_.files;
   statistics_.bytes += padded_text.size();
   const Origin origin{.source = std::string(name)};
-  const DecodeOptions options{
-      .plane = plane_, .keep_going = wish_.keep_going, .planes_of_dumps = wish_.planes_of_dumps};
+  const DecodeOptions options{.plane = plane_,
+                              .keep_going = options_.keep_going,
+                              .planes_of_dumps = options_.planes_of_dumps};
   const auto decode = [&](std::string_view json, const Origin& here) {
     decoder_.decode(json, here, *this, report_, options);
-    if (wish_.hears && plane_.empty()) wish_.hears(json);
+    if (options_.hears && plane_.empty()) options_.hears(json);
   };
   if (detect_format(padded_text) == TextFormat::json) return decode(padded_text, origin);
   Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
@@ -126,12 +127,12 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
 }
 
 void Loader::refuse_object(Problem problem) {
-  if (!wish_.keep_going) return refuse(std::move(problem));
+  if (!options_.keep_going) return refuse(std::move(problem));
   report_.quarantine.add(std::move(problem));
 }
 
 void Loader::refuse_objects(Problems problems) {
-  if (!wish_.keep_going) return report_.problems.append(std::move(problems));
+  if (!options_.keep_going) return report_.problems.append(std::move(problems));
   for (Problem& problem : problems) {
     if (problem.severity == Severity::error) {
       report_.quarantine.add(std::move(problem));
@@ -142,11 +143,11 @@ void Loader::refuse_objects(Problems problems) {
 }
 
 void Loader::object(const Change& object, const Origin& origin) {
-  if (wish_.feed && !is_fed_ && !is_late_ && std::holds_alternative<Pod>(object)) {
+  if (options_.feed && !is_fed_ && !is_late_ && std::holds_alternative<Pod>(object)) {
     late_pods_.push_back({.object = object, .origin = origin, .plane = plane_});
     return;
   }
-  if (wish_.keep_going && resource_names_.names_new(object)) {
+  if (options_.keep_going && resource_names_.names_new(object)) {
     held_back_.push_back({.object = object, .origin = origin, .plane = plane_});
     return;
   }
@@ -174,10 +175,10 @@ void Loader::take_held_back() {
 }
 
 void Loader::take_feed() {
-  if (!wish_.feed) return;
+  if (!options_.feed) return;
   has_files_ = statistics_.files > 0;
   is_fed_ = true;
-  report_.problems.append(wish_.feed(
+  report_.problems.append(options_.feed(
       [this](std::string_view name, std::string_view padded_text, std::string_view plane) {
         plane_ = plane;
         text(padded_text, name);
@@ -239,7 +240,7 @@ void Loader::workload(const ObjectType& type, std::string_view json, const Origi
 
 bool Loader::made(const Change& object, const TemplatePlace& place) {
   if (exists(object)) return false;
-  if (wish_.keep_going && cluster_.resources().size() >= resource_names_max &&
+  if (options_.keep_going && cluster_.resources().size() >= resource_names_max &&
       resource_names_.names_new(object)) {
     report_.quarantine.add(too_many_names(object, place.origin));
     return true;
@@ -253,7 +254,7 @@ bool Loader::made(const Change& object, const TemplatePlace& place) {
 /// The pods of workloads, once everything that they depend on is known.
 void Loader::make_pods() {
   Expanded expanded = workloads_.expand(
-      cluster_, wish_.asked,
+      cluster_, options_.asked,
       [this](const Change& object, const TemplatePlace& place) { return made(object, place); });
   refuse_objects(std::move(expanded.problems));
   workload_pods_ = std::move(expanded.workloads);
@@ -281,8 +282,8 @@ bool Loader::exists(const Change& object) const {
 
 void Loader::count_resources(const Change& object, const Origin& origin) {
   if (cluster_.resources().size() <= resource_names_max || too_many_resources_) return;
-  if (wish_.keep_going) return;  // Only what nodes offer is more.
-  too_many_resources_ = true;    // Every name is a column of the store; say it once.
+  if (options_.keep_going) return;  // Only what nodes offer is more.
+  too_many_resources_ = true;       // Every name is a column of the store; say it once.
   refuse({.origin = origin,
           .object = object_text(object),
           .message =
@@ -302,7 +303,7 @@ void Loader::repeated(const Change& object, const Origin& origin) {
        .remedy = "remove one of them"});
 }
 
-/// Asks, queues and what else we schedule by are at home; in a plane nobody reads them.
+/// Asks, queues and all else we schedule by are at home; in other planes they are not read.
 void Loader::warn_of_own_kind(const Change& object, const Origin& origin) {
   const KindRow& row = kind_rows[object.index()];
   if (!is_own(row)) return;
@@ -323,7 +324,7 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
          .remedy = fmt::format("known kinds: {}", fmt::join(own_kind_names(), ", "))});
   }
   // Live, none among the objects counts (SPEC section 10), so a wrong one is just a bad object.
-  const bool counts = !wish_.keep_going || wish_.planes_of_dumps;
+  const bool counts = !options_.keep_going || options_.planes_of_dumps;
   const auto wrong = [&](Problem problem) {
     return counts ? refuse(std::move(problem)) : refuse_object(std::move(problem));
   };
@@ -368,15 +369,15 @@ void warn_of_other_queues(const std::map<std::string, std::uint64_t>& skipped, P
 
 /// Of the cluster as a whole.
 void Loader::find_what_is_wrong() {
-  if (wish_.keep_going) {
+  if (options_.keep_going) {
     Quarantine found;
     quarantine_errors(cluster_, found);
     origins_.locate(found.problems(), cluster_);
     report_.quarantine.append(std::move(found));
   }
   Problems errors = find_errors(cluster_);
-  // Marks that count as absent anyway may still be told.
-  if (wish_.keep_going) errors.drop_errors();
+  // Marks that count as absent anyway may still be reported.
+  if (options_.keep_going) errors.drop_errors();
   origins_.locate(errors, cluster_);
   report_.problems.append(std::move(errors));
 }
@@ -463,7 +464,7 @@ Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) cons
 }
 
 void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
-  std::set<std::tuple<std::string, std::string, std::string>> told;
+  std::set<std::tuple<std::string, std::string, std::string>> reported;
   problems.erase_if([&](Problem& problem) {
     problem.origin = find(problem.object, cluster);
     if (places_.empty() || problem.field.starts_with("--")) return false;  // Of an option.
@@ -473,13 +474,13 @@ void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
     problem.object = place.object;
     problem.field =
         problem.field.empty() ? place.field : fmt::format("{}.{}", place.field, problem.field);
-    return !told.emplace(problem.object, problem.field, problem.message).second;
+    return !reported.emplace(problem.object, problem.field, problem.message).second;
   });
 }
 
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress,
-                const LoadWish& wish) {
-  Loader loader(wish);
+                const LoadOptions& options) {
+  Loader loader(options);
   // By plane, home first: a folder of one may lie below that of another.
   std::map<std::string_view, std::vector<std::string>> paths;
   for (const LoadSource& source : sources) paths[source.plane].push_back(source.path);
@@ -499,7 +500,7 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
                 .bytes_done = loader.statistics().bytes,
                 .file = file.path});
     loader.enter(plane);
-    const Result<SourceText> source = read_source(file, wish.limits);
+    const Result<SourceText> source = read_source(file, options.limits);
     if (source) {
       loader.text(source->text.view(), source->name);
     } else {
@@ -511,8 +512,8 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
 }
 
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane,
-                     const LoadWish& wish) {
-  Loader loader(wish);
+                     const LoadOptions& options) {
+  Loader loader(options);
   loader.enter(plane);
   const PaddedText padded(text);
   loader.text(padded.view(), name);

@@ -3,9 +3,9 @@
 // All or nothing: with a single error nothing is handed out (law 13). Objects are found by name, so
 // the order of files and documents means nothing; an object that is there twice is an error. What
 // only refers to something missing is kept (see Cluster), what cannot be decided is refused: an
-// unknown priority class, a preemption priority below the scheduling priority. Whoever wants to
-// keep going gets the cluster without what is wrong (quarantine.hpp); a text that cannot be read, a
-// wrong Configuration and a missing file still end it, since nobody knows what they hide.
+// unknown priority class, a preemption priority below the scheduling priority. With `keep_going`
+// the caller gets the cluster without what is wrong (quarantine.hpp); a text that cannot be read, a
+// wrong Configuration and a missing file still end it, since it is unknown what they hide.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct LoadStatistics {
   std::uint64_t bytes = 0;  ///< Of text, after decompression.
   std::uint64_t objects = 0;
   std::uint64_t finished_pods = 0;               ///< Succeeded or Failed: they hold nothing.
-  std::map<std::string, std::uint64_t> skipped;  ///< Kinds that nobody here reads.
+  std::map<std::string, std::uint64_t> skipped;  ///< Kinds that are not read here.
 };
 
 /// Where each object came from. Eight bytes a pod.
@@ -44,7 +44,7 @@ class ObjectOrigins {
   /// By its name in messages ("Pod shop/web-1"); empty when unknown.
   Origin find(std::string_view object, const Cluster& cluster) const;
   /// Fills in the origin of problems that name an object. What is wrong with pods that were made
-  /// from a template is told once, of the template.
+  /// from a template is reported once, of the template.
   void locate(Problems& problems, const Cluster& cluster) const;
 
  private:
@@ -71,7 +71,7 @@ struct Loaded {
   std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
   LoadStatistics statistics;
   Problems warnings;                    ///< Never errors.
-  Quarantine quarantine;                ///< Empty unless LoadWish says to keep going.
+  Quarantine quarantine;                ///< Empty unless LoadOptions says to keep going.
   std::vector<WorkloadPods> workloads;  ///< Whose pods are in the cluster, made or not.
   ReplicaSetOwners replica_sets;        ///< As the ReplicaSets of the input say.
 };
@@ -100,16 +100,16 @@ struct LoadSource {
 /// "live: ". An empty plane is home.
 using TextTaker = std::function<void(std::string_view name, std::string_view padded_text,
                                      std::string_view plane)>;
-/// Gives texts that are in no file, as those of a live cluster, and tells what went wrong.
+/// Gives texts that are in no file, as those of a live cluster, and returns what went wrong.
 using TextFeed = std::function<Problems(const TextTaker&)>;
 
-struct LoadWish {
+struct LoadOptions {
   UnpackLimits limits;                   ///< How much a packed file may become.
   std::span<const AskedWorkload> asked;  ///< Whose pods are made even if it is suspended.
   bool keep_going = false;               ///< Law 13: one bad object does not stop the others.
   bool planes_of_dumps = true;           ///< See DecodeOptions.
   /// What is there besides the files; may be empty. The files say what would be added: of
-  /// what both have, a pod is the feed's, since nobody submits a pod twice, and all else the
+  /// what both have, a pod is the feed's, since a pod is not submitted twice, and all else the
   /// files'.
   TextFeed feed;
   /// Hears every text of the home plane as the decoder gets it: JSON that is followed by padding.
@@ -119,10 +119,10 @@ struct LoadWish {
 
 /// `progress` hears of every file.
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
-                const LoadWish& wish = {});
+                const LoadOptions& options = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {},
-                     const LoadWish& wish = {});
+                     const LoadOptions& options = {});
 
 }  // namespace makeway

@@ -394,7 +394,7 @@ TEST(LoadErrors, MistakesInOneObjectAreBounded) {
   EXPECT_EQ(result.problems.back().object, "Pod default/p");
 }
 
-TEST(LoadErrors, KindsThatNobodyReadsAreBounded) {
+TEST(LoadErrors, KindsThatAreNotReadAreBounded) {
   std::string text;
   for (int index = 0; index < 300; ++index) {
     text += fmt::format(R"({{"apiVersion":"v1","kind":"Kind{}"}})", index);

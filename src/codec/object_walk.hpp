@@ -1,5 +1,5 @@
 // One walk over an object or the items of a list, part by part, for readers that want a few fields
-// of each and no store. What cannot be read is left out: whoever decodes the text reports it.
+// of each and no store. What cannot be read is left out: the decoder of the text reports it.
 #pragma once
 
 #include <string_view>

@@ -345,7 +345,7 @@ void write_decided(DocumentWriter& writer, const Plan& plan, PlanDetail detail) 
   }
   list_field(writer, "status", plan.status, write_status);
   const bool all = detail == PlanDetail::with_explanation;
-  write_resource_groups(writer, plan, all ? plan_sessions_all : plan_sessions_told_max);
+  write_resource_groups(writer, plan, all ? plan_sessions_all : plan_sessions_listed_max);
   writer.integer_field("othersPending", plan.others_pending);
   write_cost(writer, plan.cost);
 }

@@ -6,7 +6,7 @@
 //    "actions":[...],"status":[...]}
 //
 // Every field is there in every plan, except `withheld` and `leftOut` (only where a bug of ours
-// cost somebody their place in the plan), `queues` and `queueMoves` (only where there are queues;
+// removed an ask from the plan), `queues` and `queueMoves` (only where there are queues;
 // plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only when
 // asked for), an action's `node` and `for` (only where they mean something), and `cluster` and
 // `objects` (only where that is known; plan_versions.hpp).
@@ -43,7 +43,7 @@ void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink,
 
 /// 16 hexadecimal digits: a hash of the document without explanations and without its id. So it
 /// covers everything that was decided, and is the same whether that is explained or not. Of a
-/// victim's cause, what it was compared with is explanation: who explains looks further.
+/// victim's cause, what it was compared with belongs to the explanation, which looks further.
 std::string plan_identity(const Plan& plan);
 
 /// One object of `placements` or `waitsFor`.

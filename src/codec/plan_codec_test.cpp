@@ -184,9 +184,9 @@ TEST(PlanIdentity, ExplanationsAndTheIdItselfDoNotCount) {
   plan.asks.front().victims.front().cause_alternative = "node n4";
   plan.asks.front().victims.front().cause_key = "name";
   EXPECT_EQ(plan_identity(plan), id);
-  // Without explanations only the first sessions of a list are told, so only those count.
+  // Without explanations only the first sessions of a list are written, so only those count.
   plan.resource_groups.push_back({.name = "g"});
-  plan.resource_groups.front().running.first.resize(plan_sessions_told_max);
+  plan.resource_groups.front().running.first.resize(plan_sessions_listed_max);
   const std::string with_group = plan_identity(plan);
   EXPECT_NE(with_group, id);
   plan.resource_groups.front().running.first.push_back({.name = "one more"});

@@ -1,8 +1,8 @@
 // Reading a plan document again, as far as it is needed to carry the plan out.
 //
 // A plan that was printed is not a Plan any more: scores, costs and explanations were true at that
-// moment. What stays is what somebody may have agreed to: who goes where, and who leaves for it,
-// each with the uid that tells it from another object of the same name.
+// moment. What stays is what a user may have agreed to: which pods go where, and which leave for
+// them, each with the uid that distinguishes it from another object of the same name.
 #pragma once
 
 #include <optional>

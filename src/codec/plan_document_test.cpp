@@ -66,24 +66,25 @@ TEST(PlanDocument, IsReadAsItWasWritten) {
 }
 
 TEST(PlanDocument, WhatIsWrongIsNamed) {
-  const auto told = [](std::string_view text) {
+  const auto problem_text = [](std::string_view text) {
     const PlanReading reading = read_plan_document(text, "p.json");
     EXPECT_FALSE(reading.document);
     return reading.problems.empty() ? std::string{} : to_text(*reading.problems.begin());
   };
-  EXPECT_TRUE(told(" \n").contains("p.json: it is empty"));
-  EXPECT_TRUE(told(R"({"kind":"Pod","apiVersion":"v1"})").contains("\"v1 Pod\": this is no plan"));
-  EXPECT_TRUE(told("[]").contains("this is no plan"));
-  EXPECT_TRUE(told("a: 1\n---\nb: 2\n").contains("expected one document, found 2"));
+  EXPECT_TRUE(problem_text(" \n").contains("p.json: it is empty"));
+  EXPECT_TRUE(
+      problem_text(R"({"kind":"Pod","apiVersion":"v1"})").contains("\"v1 Pod\": this is no plan"));
+  EXPECT_TRUE(problem_text("[]").contains("this is no plan"));
+  EXPECT_TRUE(problem_text("a: 1\n---\nb: 2\n").contains("expected one document, found 2"));
   const std::string head = R"({"apiVersion":"makeway.dev/v1","kind":"Plan",)";
-  EXPECT_TRUE(told(head + R"("planId":"x"})").contains("this is an answer of a --batch"));
-  EXPECT_TRUE(told(head + R"("id":"x"})").contains("preset: it is missing"));
+  EXPECT_TRUE(problem_text(head + R"("planId":"x"})").contains("this is an answer of a --batch"));
+  EXPECT_TRUE(problem_text(head + R"("id":"x"})").contains("preset: it is missing"));
   const std::string rest = head + R"("id":"x","preset":"p","configurationHash":"h","actions":[],)";
-  EXPECT_TRUE(told(rest + R"("now":"soon","asks":[]})").contains("now \"soon\""));
+  EXPECT_TRUE(problem_text(rest + R"("now":"soon","asks":[]})").contains("now \"soon\""));
   const std::string asks = rest + R"("now":"2026-11-17T14:00:00Z","asks":)";
-  EXPECT_TRUE(told(asks + "{}}").contains("asks: expected a list"));
-  EXPECT_TRUE(told(asks + R"([{"kind":"Dog","namespace":"a","name":"b","outcome":"fits",)"
-                          R"("placements":[],"victims":[]}]})")
+  EXPECT_TRUE(problem_text(asks + "{}}").contains("asks: expected a list"));
+  EXPECT_TRUE(problem_text(asks + R"([{"kind":"Dog","namespace":"a","name":"b","outcome":"fits",)"
+                                  R"("placements":[],"victims":[]}]})")
                   .contains("asks[0].kind \"Dog\": this version knows no such word"));
 }
 

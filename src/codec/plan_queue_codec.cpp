@@ -33,7 +33,7 @@ void write_queue(DocumentWriter& writer, const PlanQueue& queue) {
   writer.end_object();
 }
 
-/// Room that nobody holds has no name.
+/// Room that no queue holds has no name.
 void write_move(DocumentWriter& writer, const PlanQueueMove& move) {
   writer.begin_object();
   writer.string_field("resource", move.resource);

@@ -1,4 +1,4 @@
-// Of what a plan names: which object it was, and in which state, for whoever carries it out later.
+// Of what a plan names: which object it was, and in which state, for carrying it out later.
 //
 // The store keeps no versions, since no decision may depend on them; so they are read off the same
 // texts beside it. They are no part of a plan's id: the same decision has the same id, whichever
@@ -38,11 +38,11 @@ struct PlanVersions {
   friend bool operator==(const PlanVersions&, const PlanVersions&) = default;
 };
 
-/// Collects versions of pods and groups from texts, and what tells clusters apart.
+/// Collects versions of pods and groups from texts, and what distinguishes clusters.
 class VersionReader {
  public:
   /// JSON that is followed by padding (source.hpp): an object or a list, as an API server or
-  /// kubectl writes it. What cannot be read is left out: whoever decodes the same text reports it.
+  /// kubectl writes it. What cannot be read is left out: the decoder of the same text reports it.
   void read(std::string_view padded_json);
   /// Of the asks, their pods and the victims of the plan.
   PlanVersions of(const Plan& plan) const;

@@ -14,7 +14,7 @@
 
 namespace makeway {
 
-/// The preset that is used when nobody names one.
+/// The preset that is used when none is named.
 inline constexpr std::string_view default_preset = "makeway";
 
 struct EmbeddedPreset {

@@ -5,7 +5,7 @@
 //     exponent e3, E3, e-3. "1E" is exa, "1E3" an exponent. At least one digit: Kubernetes' scanner
 //     takes "m" or "+" for zero by accident, here they are refused.
 //  2. What is finer than a nano, and what does not divide into the unit asked for, is rounded away
-//     from zero: whoever asks for a little gets at least that.
+//     from zero: a request for a little gets at least that.
 //  3. Above 2^60 of the unit asked for the amount is refused: no machine has it, and sums of a few
 //     such amounts would leave int64.
 //

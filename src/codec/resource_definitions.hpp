@@ -6,7 +6,7 @@
 //   for (const std::string_view kind : own_kind_names()) write_definition(writer, kind);
 //
 // What one object shows is in the schema or a CEL rule. What only the cluster shows (a parent that
-// is not there, partitions that nobody can preempt) is not: `makeway check` finds it.
+// is not there, partitions that no session can preempt) is not: `makeway check` finds it.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ class ResourceNames {
   /// Whether the object asks for a resource that no node before it offers. A node's are offered
   /// from now on.
   bool names_new(const Change& object);
-  /// Takes amounts beyond the limit out of `objects`, by name; says of whom.
+  /// Takes amounts beyond the limit out of `objects`, by name; returns the names of these objects.
   std::vector<bool> limit(std::span<Change* const> objects) const;
 
  private:

@@ -26,7 +26,7 @@ namespace makeway {
 
 /// Zero bytes behind every text; as many as simdjson wants.
 inline constexpr std::size_t text_padding = 64;
-/// The largest text, after decompression. Beyond it somebody has mistaken the file.
+/// The largest text, after decompression. A larger one is probably the wrong file.
 inline constexpr std::size_t source_bytes_max = std::size_t{8} << 30U;
 /// How much a gzip text may unpack to: a small file must not fill the memory.
 struct UnpackLimits {
@@ -60,7 +60,7 @@ class PaddedText {
   /// Bytes that may be read from data() on, the padding included.
   std::size_t readable_size() const { return buffer_ == nullptr ? 0 : size() + text_padding; }
 
-  // For whoever fills it: make room, write behind the end, tell how much that was, and finish.
+  // To fill it: make room, write behind the end, say how much that was, and finish.
   void reserve(std::size_t size);
   std::span<char> room() { return {buffer_.get() + end_, capacity_ - end_}; }
   void grow_by(std::size_t size);

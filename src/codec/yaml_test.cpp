@@ -235,7 +235,7 @@ TEST(Yaml, RefusesWhatJsonCannotSay) {
   EXPECT_EQ(json_of("{'<<': 1}"), R"({"<<":1})");
 }
 
-TEST(Yaml, TellsWhereTheSyntaxIsWrong) {
+TEST(Yaml, ReportsWhereTheSyntaxIsWrong) {
   const Read result = read("a: 1\n---\nb:\n\t- x\n---\nc: 1\n");
   ASSERT_EQ(result.problems.size(), 1U);
   EXPECT_EQ(result.problems[0].origin, (Origin{.source = "test.yaml", .document = 2, .line = 4}));

@@ -16,7 +16,7 @@ bool is_harmless(char byte) {
   return is_letter(byte) || is_digit(byte) || std::string_view("_-./+=@()$;").contains(byte);
 }
 
-/// Starts with a digit and could be an integer, float, sexagesimal number or timestamp to somebody.
+/// Starts with a digit and could be an integer, float, sexagesimal number or timestamp to a reader.
 bool looks_like_number(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) {
     return is_digit(byte) || std::string_view("+-_.: eExXoObBaAcCdDfFtTzZ").contains(byte);

@@ -45,7 +45,7 @@ class Allowance {
     if (now <= filled_) return;
     const std::int64_t full = amount_ * period_.ms;
     const std::int64_t elapsed_ms = (now - filled_).ms;
-    // No product that could overflow, however long nobody looked.
+    // No product that could overflow, however long ago the last call was.
     const bool fills = amount_ > 0 && elapsed_ms > (full - credit_) / amount_;
     credit_ =
         fills ? full : std::min(credit_ + elapsed_ms * std::max<std::int64_t>(amount_, 0), full);

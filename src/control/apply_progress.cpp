@@ -8,10 +8,6 @@
 namespace makeway {
 namespace {
 
-std::string place_text(const ApprovedPod& place) {
-  return fmt::format("Pod {}/{}", place.namespace_name, place.name);
-}
-
 /// Whether that refusal ends by itself.
 bool passes(std::string_view reason) {
   return reason.starts_with("brake: ") || reason.starts_with("it waits ");
@@ -109,11 +105,11 @@ void ApplyProgress::batch(const AppliedBatch& batch, const Cluster& /*cluster*/)
 
 std::optional<std::size_t> ApplyProgress::ask_of(const Receipt& receipt) const {
   for (std::size_t at = 0; at < asks_.size(); ++at) {
-    if (!receipt.ask.empty() && receipt.ask == ask_text(asks_[at].name)) return at;
+    if (receipt.ask && *receipt.ask == ref_of(asks_[at].name)) return at;
     const auto is_own = [&](const ApprovedPod& place) {
-      return place_text(place) == receipt.object;
+      return pod_ref(place.namespace_name, place.name) == receipt.object;
     };
-    if (receipt.ask.empty() && std::ranges::any_of(asks_[at].places, is_own)) return at;
+    if (!receipt.ask && std::ranges::any_of(asks_[at].places, is_own)) return at;
   }
   return std::nullopt;
 }
@@ -122,12 +118,13 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   const auto at = ask_of(receipt);
   if (!at || states_[*at].stage != ApplyStage::open) return;
   ApplyState& state = states_[*at];
-  const std::string reason = fmt::format("{}: {}", receipt.object_and_plane(), receipt.reason);
+  const std::string reason =
+      fmt::format("{}: {}", ref_and_plane_text(receipt.object), receipt.reason);
   // Brakes begin without any allowance: the first moment is no news.
-  const bool is_news = state.told != reason && (!passes(receipt.reason) || state.reason == reason);
+  const bool is_news = state.reported != reason && (!passes(receipt.reason) || state.reason == reason);
   state.reason = reason;
   if (is_news) {
-    state.told = reason;
+    state.reported = reason;
     news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .pods = {}, .reason = reason});
   }
   if (passes(receipt.reason)) return;
@@ -176,9 +173,9 @@ void ApplyProgress::note_sent(const Plan& plan, const PlanAsk& ask, std::size_t 
     news.reason = ask.reason;
   }
   state.was_nominated = state.was_nominated || ask.outcome != Outcome::fits;
-  const bool is_told = news.kind == ApplyNews::Kind::waits && state.reason == ask.reason;
+  const bool is_repeated = news.kind == ApplyNews::Kind::waits && state.reason == ask.reason;
   if (news.kind == ApplyNews::Kind::waits) state.reason = ask.reason;
-  if (!is_told) news_.push_back(std::move(news));
+  if (!is_repeated) news_.push_back(std::move(news));
 }
 
 std::optional<Plan> ApplyProgress::take_withdrawn(Time now) {

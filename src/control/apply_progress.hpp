@@ -10,7 +10,7 @@
 //  2. It is dropped, for good, when it has no place any more (approved_plan.hpp), when the judge
 //     leaves it out, or when the world has refused `refusals_max` plans for it. Brakes and volumes
 //     that are being made refuse nothing: they take time.
-//  3. Whoever is dropped after something was written for it is told so (`ApplyState::evicted`), and
+//  3. An ask that is dropped after pods were evicted for it says so (`ApplyState::evicted`), and
 //     its nominations are to be taken back (`take_withdrawn`).
 #pragma once
 
@@ -33,18 +33,18 @@ enum class ApplyStage : std::uint8_t { open, done, dropped };
 struct ApplyState {
   ApplyStage stage = ApplyStage::open;
   std::string reason;             ///< Why it was dropped, or what it waits for.
-  std::set<std::string> evicted;  ///< "namespace/name": who was told to leave for it.
+  std::set<std::string> evicted;  ///< "namespace/name" of the pods that were evicted for it.
   std::set<std::string> refused;  ///< Ids of plans of which the world refused something.
   bool was_nominated = false;     ///< By us, now.
-  std::string told;               ///< The last refusal that became news.
+  std::string reported;           ///< The last refusal that became news.
 };
 
-/// Something that happened, for whoever tells people.
+/// Something that happened, for the command that reports it.
 struct ApplyNews {
   enum class Kind : std::uint8_t { evicts, waits, binds, held_up, done, dropped };
   Kind kind = Kind::done;
   std::size_t ask = 0;
-  std::vector<std::string> pods;  ///< evicts: who is told to leave; waits: who is leaving.
+  std::vector<std::string> pods;  ///< evicts: the victims; waits: the pods that are leaving.
   std::string reason;             ///< held_up, dropped.
 };
 

@@ -69,7 +69,7 @@ std::string why_without_place(const Decision& decision, const ApprovedAsk& ask,
   const Plan& plan = *decision.plan;
   const auto found = std::ranges::find(plan.asks, ask.name, ask_name_of);
   if (found == plan.asks.end()) {
-    // Who is left out (law 14) is told by whoever judges.
+    // An ask that is left out (law 14) is reported by the judge.
     const bool is_left_out = std::ranges::any_of(plan.left_out, [&](const PlanLeftOut& left) {
       return left.kind == ask.name.kind && left.namespace_name == ask.name.namespace_name &&
              left.name == ask.name.name;
@@ -78,7 +78,7 @@ std::string why_without_place(const Decision& decision, const ApprovedAsk& ask,
   }
   for (const PlanVictim& victim : found->victims) {
     if (victims.contains(victim.uid)) continue;
-    return fmt::format("it would make {}/{} leave, who is no victim of the plan",
+    return fmt::format("it would evict {}/{}, which is no victim of the plan",
                        victim.namespace_name, victim.name);
   }
   const bool may_wait = found->waits_until || found->reservation;

@@ -1,14 +1,14 @@
-// A plan that somebody has read, decided again on the cluster of today.
+// A plan that a user has approved, decided again on the cluster of today.
 //
 // What was approved are places and victims, no more: scores and reasons were true when the plan was
-// made. So the asks are decided again with their places given and nobody else allowed to leave
+// made. So the asks are decided again with their places given and no other pod allowed to leave
 // (LiveViewOptions::may_leave), and the judge sees the result like any plan. Whatever comes out is
 // then within what was approved and lawful today, or the ask has no place and falls out whole,
-// with the reason; the others are decided without it. Of the approved victims only those leave who
-// are still needed.
+// with the reason; the others are decided without it. Of the approved victims only those leave
+// that are still needed.
 //
 // Pure: the cluster and the asks say it all, so the same is asked before the first write, after
-// every change, and by whoever starts again after a crash.
+// every change, and by a process that starts again after a crash.
 #pragma once
 
 #include <cstddef>
@@ -56,9 +56,9 @@ PodFate fate_of(const Cluster& cluster, const ApprovedPod& pod);
 std::string why_stale(const Cluster& cluster, std::span<const std::string> schedulers,
                       const ApprovedAsk& ask);
 
-/// Uids of everybody who may be made to leave.
+/// Uids of the pods that may be evicted.
 std::set<std::string> approved_victims(std::span<const ApprovedAsk> asks);
-/// "namespace/name" of everybody who may be placed.
+/// "namespace/name" of the pods that may be placed.
 std::set<std::string> approved_pods(std::span<const ApprovedAsk> asks);
 
 using DecideFunction =

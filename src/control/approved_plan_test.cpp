@@ -101,7 +101,7 @@ TEST_F(ApprovedPlanTest, NobodyButTheVictimsOfThePlanLeaves) {
   evicts = {{"x", "low"}, {"y", "other"}};
   const ApprovedAnswer got = answer();
   EXPECT_EQ(got.dropped, (std::map<std::size_t, std::string>{
-                             {1, "it would make a/other leave, who is no victim of the plan"}}));
+                             {1, "it would evict a/other, which is no victim of the plan"}}));
 }
 
 TEST_F(ApprovedPlanTest, WhatIsStaleIsNotEvenDecided) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "control/scheduler_name.hpp"
 #include "model/names.hpp"
 
 namespace makeway {
@@ -18,7 +19,7 @@ std::string pod_text(const std::string& namespace_name, const std::string& name)
 
 bool is_pending(const Pod& pod) { return pod.node.empty() && !pod.deletion && pod.plane.empty(); }
 
-/// Somebody else places it (SPEC section 4).
+/// The policy for replicas places it (SPEC section 4).
 bool is_replica(const Pod& pod, const Cluster& cluster) {
   if (cluster.own<ReplicaSchedule>().empty()) return false;
   const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
@@ -29,12 +30,9 @@ bool is_replica(const Pod& pod, const Cluster& cluster) {
   });
 }
 
-/// None are named: everybody is.
-bool is_ours(const Pod& pod, const BacklogOptions& options) {
+bool may_ask(const Pod& pod, const BacklogOptions& options) {
   if (options.pods && !options.pods->contains(pod_text(pod.namespace_name, pod.name))) return false;
-  const std::string_view name = pod.scheduler.empty() ? names::default_scheduler : pod.scheduler;
-  const std::vector<std::string>& schedulers = options.schedulers;
-  return schedulers.empty() || std::ranges::find(schedulers, name) != schedulers.end();
+  return names_scheduler(pod, options.schedulers);
 }
 
 /// Gangs of the same pods find a place or do not by their minimum and mode; other groups are few.
@@ -90,7 +88,7 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   }
   std::optional<PodIndex> pod;
   std::string_view goes_to;
-  bool stays = false;   // Whoever is told to leave is still there,
+  bool stays = false;   // A pod that begins to leave is still there,
   bool leaves = false;  // but others may count on its room from now on.
   if (const Pod* const object = std::get_if<Pod>(&change)) {
     pod = cluster.find_pod(object->namespace_name, object->name, object->plane);
@@ -118,7 +116,7 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   if (nominated.exists() && !takes_it) freed_.insert(nominated);
 }
 
-/// One that only allows less helps nobody.
+/// One that only allows less helps no ask.
 void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& cluster) {
   const auto budgets = cluster.budgets();
   const auto before = std::ranges::find_if(budgets, [&](const DisruptionBudget* each) {
@@ -138,9 +136,9 @@ void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& clus
 void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
     if (!pod->plane.empty()) return;
-    if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_)) {
+    if (!is_pending(*pod) || is_replica(*pod, cluster) || !may_ask(*pod, options_)) {
       remove(pod->namespace_name, pod->name);
-      return wake_if(&Class::social);
+      return wake_if(&Class::depends_on_other_pods);
     }
     const auto index = cluster.find_pod(pod->namespace_name, pod->name);
     if (index) add(*pod, *index, cluster, now);
@@ -163,7 +161,7 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
     if (!gone->plane.empty()) return;
     remove(gone->namespace_name, gone->name);
     wake_if(&Class::queued);
-    wake_if(&Class::social);
+    wake_if(&Class::depends_on_other_pods);
     call_waiting_for(pod_text(gone->namespace_name, gone->name));
   } else if (gone == nullptr || gone->kind != ObjectKind::pod_group) {
     wake_all();
@@ -180,12 +178,12 @@ void Backlog::restart(const Cluster& cluster, Time now) {
   for (const PodIndex index : cluster.pending_pods()) note(cluster.pod(index), cluster, now);
 }
 
-/// Those who back off are not called. Whether anybody was.
+/// Asks that back off are not called. Whether any was.
 bool Backlog::call(const std::set<Turn>& turns) {
   bool any = false;
   for (const Turn& turn : turns) {
     if (asks_.at(std::get<AskName>(turn)).held) continue;
-    apart_due_.insert(turn);
+    awaiting_due_.insert(turn);
     any = true;
   }
   return any;
@@ -195,13 +193,13 @@ bool Backlog::call(const std::set<Turn>& turns) {
 void Backlog::call_waiting_for(const std::string& gone) {
   const auto left = gone_from_.extract(gone);
   const auto here = left.empty() ? waits_.end() : waits_.find(left.mapped());
-  if (here == waits_.end() || !call(here->second)) return call_apart();
+  if (here == waits_.end() || !call(here->second)) return call_awaiting();
   if (const auto anywhere = waits_.find({}); anywhere != waits_.end()) call(anywhere->second);
 }
 
-void Backlog::stand_apart(Entry& entry, const PlanAsk& ask) {
-  stand_with_others(entry);
-  apart_.insert(entry.turn);
+void Backlog::await_departures(Entry& entry, const PlanAsk& ask) {
+  stop_awaiting(entry);
+  awaiting_.insert(entry.turn);
   for (const PodPlacement& place : ask.placements) entry.nodes.insert(place.node);
   for (const PodPlacement& leaving : ask.waits_for) entry.nodes.insert(leaving.node);
   for (const PlanVictim& victim : ask.victims) entry.nodes.insert(victim.node);
@@ -209,8 +207,8 @@ void Backlog::stand_apart(Entry& entry, const PlanAsk& ask) {
   for (const std::string& node : entry.nodes) waits_[node].insert(entry.turn);
 }
 
-void Backlog::stand_with_others(Entry& entry) {
-  apart_.erase(entry.turn);
+void Backlog::stop_awaiting(Entry& entry) {
+  awaiting_.erase(entry.turn);
   for (const std::string& node : entry.nodes) {
     const auto at = waits_.find(node);
     at->second.erase(entry.turn);
@@ -249,7 +247,8 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   entry.turn = {-std::int64_t{unit.scheduling_priority}, pod.created.value_or(now).ms, name};
   entry.key = std::move(key);
   const PodShape& shape = cluster.shape(pods.shape[index]);
-  entry.social = !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  entry.depends_on_other_pods =
+      !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
   entry.claims = !shape.claims.empty();
   entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
   entry.pinned =
@@ -261,7 +260,7 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
 
 Backlog::Class& Backlog::class_of(const Entry& entry) {
   Class& own = classes_[entry.key];
-  own.social = entry.social;
+  own.depends_on_other_pods = entry.depends_on_other_pods;
   own.queued = entry.queued;
   own.pinned = entry.pinned;
   return own;
@@ -275,7 +274,7 @@ void Backlog::stand_alone(Entry& entry) {
   leave_class(entry);
   mark = own;
   if (entry.held) return;
-  if (!apart_.contains(entry.turn)) be_idle(entry);
+  if (!awaiting_.contains(entry.turn)) be_idle(entry);
   if (!class_of(entry).parked_at) awake_.insert(entry.key);
 }
 
@@ -305,8 +304,8 @@ void Backlog::remove(const std::string& namespace_name, const std::string& name)
 
 void Backlog::drop(const AskName& ask) {
   const auto at = asks_.find(ask);
-  stand_with_others(at->second);
-  apart_due_.erase(at->second.turn);
+  stop_awaiting(at->second);
+  awaiting_due_.erase(at->second.turn);
   left_behind_.erase(at->second.turn);
   if (at->second.held) holds_.erase({at->second.held_until, ask});
   leave_class(at->second);
@@ -345,7 +344,7 @@ void Backlog::wake(const ClassKey& key, bool by_time) {
 }
 
 void Backlog::wake_all() {
-  call_apart();
+  call_awaiting();
   while (!parked_.empty()) wake(ClassKey(parked_.begin()->second), false);
 }
 
@@ -357,8 +356,8 @@ void Backlog::wake_if(bool Class::* what) {
   for (const ClassKey& key : woken) wake(key, false);
 }
 
-/// Even if everybody of lower priority left, and whoever is leaving, beside room that is promised:
-/// an upper bound, so nobody is forgotten.
+/// Even if all pods of lower priority and all leaving pods left, beside room that is promised: an
+/// upper bound, so no ask is forgotten.
 bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const {
   if (!cluster.nodes().flags[node].exists) return false;
   const auto priority = static_cast<std::int32_t>(std::get<std::int64_t>(key));
@@ -402,47 +401,29 @@ void Backlog::back_off(const AskName& ask, RefusedBy by, Time now, std::optional
   if (at == asks_.end()) return;
   Entry& entry = at->second;
   if (entry.held) return;
-  // Whoever had no trouble for long starts anew.
-  const bool fresh =
-      entry.delay.ms == 0 || entry.held_until + options_.back_off_max + options_.back_off_max < now;
-  entry.delay =
-      fresh ? options_.back_off_min : std::min(Duration{2 * entry.delay.ms}, options_.back_off_max);
+  // An ask that was not refused for long begins again with the first delay.
+  const Backoff& backoff = options_.back_off;
+  if (entry.held_until + backoff.max + backoff.max < now) entry.failures = 0;
   entry.held = true;
   entry.by = by;
-  entry.held_until = now + entry.delay;
-  // Not sooner than the first time: many of them may hope for the same moment.
-  if (again_at) {
-    const Time hope = std::max(*again_at, now + options_.back_off_min);
-    entry.held_until = std::min(entry.held_until, hope);
-  }
+  entry.held_until = backoff.next_try(now, ++entry.failures, again_at);
   holds_.emplace(entry.held_until, ask);
-  apart_due_.erase(entry.turn);
+  awaiting_due_.erase(entry.turn);
   left_behind_.erase(entry.turn);
   leave_class(entry);
 }
 
 void Backlog::back_off(const Receipt& receipt, Time now) {
   wake_all();  // Room that it was given in the plan is there for others.
-  const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
-  const std::size_t space = text.find(' ');
-  const std::size_t slash = text.find('/');
-  if (space == std::string::npos || slash == std::string::npos) return;
-  const std::string namespace_name = text.substr(space + 1, slash - space - 1);
-  const std::string name = text.substr(slash + 1);
-  const bool group = text.starts_with(choice_name(AskKind::pod_group));
-  // A schedule, queue or session of that name is somebody else.
-  if (!group && !text.starts_with("Pod ")) return;
-  const auto member = ask_of_.find(pod_text(namespace_name, name));
-  if (!group && member != ask_of_.end()) {
-    return back_off(AskName(member->second), RefusedBy::world, now, receipt.again_at);
-  }
-  back_off(AskName{.kind = group ? AskKind::pod_group : AskKind::pod,
-                   .namespace_name = namespace_name,
-                   .name = name},
-           RefusedBy::world, now, receipt.again_at);
+  const ObjectRef& concerned = receipt.concerned();
+  std::optional<AskName> ask = as_ask(concerned);
+  if (!ask || (ask->kind != AskKind::pod && ask->kind != AskKind::pod_group)) return;
+  const auto member = ask_of_.find(pod_text(concerned.namespace_name, concerned.name));
+  if (ask->kind == AskKind::pod && member != ask_of_.end()) ask = member->second;
+  back_off(*ask, RefusedBy::world, now, receipt.again_at);
 }
 
-/// Whoever was refused may have waited for this volume.
+/// An ask that was refused may have waited for this volume.
 void Backlog::release_claimants() {
   std::vector<std::pair<Time, AskName>> released;
   for (const auto& hold : holds_) {
@@ -457,8 +438,8 @@ void Backlog::release_claimants() {
 void Backlog::release(const AskName& ask) {
   Entry& entry = asks_.at(ask);
   entry.held = false;
-  if (apart_.contains(entry.turn)) {
-    apart_due_.insert(entry.turn);
+  if (awaiting_.contains(entry.turn)) {
+    awaiting_due_.insert(entry.turn);
     return;
   }
   be_idle(entry);
@@ -488,12 +469,12 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   budget_eases_ = false;
   if (recheck_at_ && *recheck_at_ <= now) {
     recheck_at_.reset();
-    call_apart();
+    call_awaiting();
     if (options_.time_wakes) wake_all();
   }
   while (!delays_.empty() && *delays_.begin() <= now) {
     delays_.erase(delays_.begin());
-    call_apart();
+    call_awaiting();
   }
   while (!parked_.empty() && parked_.begin()->first + options_.retry_after <= now) {
     wake(ClassKey(parked_.begin()->second), true);
@@ -503,7 +484,7 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
     holds_.erase(holds_.begin());
     release(ask);
   }
-  std::set<Turn> turns = apart_due_;
+  std::set<Turn> turns = awaiting_due_;
   for (const ClassKey& key : awake_) {
     const Class& entry = classes_.at(key);
     std::size_t left = entry.burst;
@@ -519,7 +500,7 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   due.reserve(std::min(turns.size(), options_.asks_max));
   for (const Turn& turn : first_of(turns, now)) {
     due.push_back(std::get<AskName>(turn));
-    apart_due_.erase(turn);  // The others have their turn in the next cycle.
+    awaiting_due_.erase(turn);  // The others have their turn in the next cycle.
   }
   return due;
 }
@@ -565,10 +546,10 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
     Class& own = class_of(entry);
     if (waits) {
       if (ask.waits_until) delays_.insert(*ask.waits_until);
-      stand_apart(entry, ask);
+      await_departures(entry, ask);
       own.idle.erase(entry.turn);
     } else {
-      stand_with_others(entry);
+      stop_awaiting(entry);
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
     const bool found = waits || ask.outcome == Outcome::fits;
@@ -598,7 +579,7 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
 }
 
 std::optional<Time> Backlog::next_due(Time now, bool retries) const {
-  if (!apart_due_.empty() || !fresh_.empty()) return now;
+  if (!awaiting_due_.empty() || !fresh_.empty()) return now;
   for (const ClassKey& key : awake_) {
     if (!classes_.at(key).idle.empty()) return now;
   }

@@ -1,12 +1,12 @@
-// Backlog: who is pending, and whose turn it is to be tried (SPEC section 8, Backlog).
+// Backlog: which asks are pending, and which of them are due (SPEC section 8, Backlog).
 //
 // Asks that are equal in everything that a decision reads (namespace, labels, priority, requests,
 // shape, queue, scheduler) form a class. Where the first of a class finds no place, the others find
 // none either: the class is parked, and 10,000 asks that nothing can help cost a cycle nothing.
 //
 // Rules
-//  1. A parked class is woken when something changed that can matter to it: somebody left a node,
-//     or is told to leave one, that could hold it if everybody of lower priority left, too; such a
+//  1. A parked class is woken when something changed that can matter to it: a pod left a node, or
+//     begins to leave one, that could hold it if all pods of lower priority left, too; such a
 //     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed
 //     in more than what it uses, if it is in one; a budget allows more; any other rule changed; an
 //     action was refused. Also after `retry_after`. An ask that is placed then although nothing
@@ -15,20 +15,20 @@
 //  2. All asks that are due go into one cycle. Only a class that was parked hands out one ask when
 //     it is woken, and twice as many each time that all of them found a place: room for one does
 //     not wake ten thousand.
-//  3. An ask whose victims are leaving, or that waits for others who leave, stands apart. It is
-//     tried when somebody is gone from a node that it waits for, or from one that nobody waits for,
-//     and at the time that the decision named: in a burst of a thousand each victim that goes is
-//     somebody's, and does not call the others.
+//  3. An ask whose victims are leaving, or that waits for other pods that leave, awaits departures.
+//     It is tried when a pod is gone from a node that it waits for, or from one that no ask waits
+//     for, and at the time that the decision named: in a burst of a thousand each victim that goes
+//     makes room for one ask, and does not call the others.
 //  4. A group is one ask. Groups of equal pods, minimum and mode share a class as long as none of
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
-//  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; whoever
-//     was left behind for `starvation_age` is among them whatever its priority.
+//  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; an ask
+//     that was left behind for `starvation_age` is among them whatever its priority.
 //  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s, and no
-//     longer than a receipt says that it must. Whoever uses volumes is tried when one is bound.
+//     longer than a receipt says that it must. A pod with volumes is tried when one is bound.
 //  7. A pod whose spec has changed is tried as if it were new.
-//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod,
-//  since since
-//     autoscalers read it there. (`tries_all` off: for a simulation, where nobody reads it.)
+//  8. Each ask is tried once, also when its class is parked: the status of every pod says what it
+//     lacks, since autoscalers read it there. (`tries_all` off: for a simulation, where nothing
+//     reads it.)
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/backoff.hpp"
+#include "control/ask_source.hpp"
 #include "control/port.hpp"
 #include "model/cluster.hpp"
 #include "model/request.hpp"
@@ -52,19 +54,18 @@ struct BacklogOptions {
   std::size_t asks_max = 500;
   Duration retry_after{300'000};
   Duration starvation_age{60'000};
-  Duration back_off_min{1'000};
-  Duration back_off_max{60'000};
-  /// Whoever finds no place may find one because time passes: pods may be made to leave only after
+  Backoff back_off{.first = {1'000}, .max = {60'000}};
+  /// An ask without a place may get one because time passes: pods may be evicted only after
   /// a minimum runtime.
   bool time_wakes = false;
   bool tries_all = true;  ///< Rule 8.
-  /// Whose pods ask, by schedulerName; none: everybody's.
+  /// Schedulers whose pods ask, by schedulerName; none: all pods do.
   std::vector<std::string> schedulers;
-  /// Who of them, by "namespace/name"; none: all.
+  /// Only these pods ask, by "namespace/name"; none: all.
   std::optional<std::set<std::string>> pods = std::nullopt;
 };
 
-class Backlog {
+class Backlog final : public AskSource {
  public:
   explicit Backlog(BacklogOptions options = {}) : options_(std::move(options)) {}
 
@@ -72,28 +73,29 @@ class Backlog {
   void foresee(const Change& change, const Cluster& cluster);
   /// The cluster has the change already.
   void note(const Change& change, const Cluster& cluster, Time now);
-  /// The cluster was made anew: indices and ids of before mean nothing any more. Everybody who is
-  /// pending is due.
+  /// The cluster was made anew: indices and ids of before mean nothing any more. All pending asks
+  /// are due.
   void restart(const Cluster& cluster, Time now);
-  /// Whoever is due, in order.
-  std::vector<AskName> take_due(const Cluster& cluster, Time now);
-  /// What became of those that were taken, and when time alone may change it. Whoever is not in the
-  /// plan was left out (law 14), and is tried again when others are.
+  /// The asks that are due, in order.
+  std::vector<AskName> take_due(const Cluster& cluster, Time now) override;
+  /// What became of those that were taken, and when time alone may change it. An ask that is not in
+  /// the plan was left out (law 14), and is tried again when others are.
   void learn(const std::vector<AskName>& taken, const Plan& plan,
-             const std::optional<Time>& recheck_at, Time now);
-  /// An action for it was refused by the world, or its plan by the judge: then nobody expects that
-  /// another try ends differently.
+             const std::optional<Time>& recheck_at, Time now) override;
+  /// An action for it was refused by the world, or its plan by the judge: then another try is not
+  /// expected to end differently.
   enum class RefusedBy : std::uint8_t { world, judge };
   void back_off(const AskName& ask, RefusedBy by, Time now,
                 std::optional<Time> again_at = std::nullopt);
-  void back_off(const Receipt& receipt, Time now);
+  void back_off(const Receipt& receipt, Time now) override;
+  void not_decided(const AskName& ask, Time now) override { back_off(ask, RefusedBy::judge, now); }
 
-  /// The earliest time at which somebody is due without a change; none: nobody is. Without
-  /// `retries`, of those who may find another answer then.
-  std::optional<Time> next_due(Time now, bool retries = true) const;
+  /// The earliest time at which an ask is due without a change; none: no ask is. Without
+  /// `retries`, of those for which the answer may be different then.
+  std::optional<Time> next_due(Time now, bool retries = true) const override;
   std::size_t pending() const { return asks_.size(); }
   std::uint64_t missed_wakeups() const { return missed_; }
-  std::uint64_t starved() const { return starved_; }  ///< Who got a turn by age.
+  std::uint64_t starved() const { return starved_; }  ///< Asks that were due by age.
 
  private:
   static constexpr std::size_t burst_min = 1;
@@ -101,29 +103,29 @@ class Backlog {
   using ClassKey =
       std::tuple<StringId, LabelSetId, RequestId, ShapeId, NotesId, std::int64_t, std::string>;
   struct Class {
-    std::set<Turn> idle;   ///< Whoever does not stand apart.
-    std::set<Turn> fresh;  ///< Of these, whoever was never decided about.
+    std::set<Turn> idle;   ///< Those that await no departure.
+    std::set<Turn> fresh;  ///< Of these, those that were never decided.
     std::optional<Time> parked_at;
-    bool by_time = false;  ///< It was woken by nothing but time.
-    bool social = false;   ///< It looks at other pods (affinity, spread).
-    bool queued = false;   ///< Its queue may be what it lacks.
-    bool pinned = false;   ///< It may take room from equals.
+    bool by_time = false;                ///< It was woken by nothing but time.
+    bool depends_on_other_pods = false;  ///< It looks at other pods (affinity, spread).
+    bool queued = false;                 ///< Its queue may be what it lacks.
+    bool pinned = false;                 ///< It may take room from equals.
     std::size_t burst = std::numeric_limits<std::size_t>::max();
   };
   struct Entry {
     Turn turn;
     ClassKey key;
-    bool social = false;
+    bool depends_on_other_pods = false;
     bool queued = false;
     bool pinned = false;
-    bool claims = false;  ///< It uses volumes or devices that somebody else makes.
+    bool claims = false;  ///< It uses volumes or devices that a controller makes.
     RefusedBy by = RefusedBy::world;
-    bool held = false;     ///< It backs off.
-    bool decided = false;  ///< Some plan says what it lacks.
-    Duration delay{0};     ///< Its last back-off.
+    bool held = false;          ///< It backs off.
+    bool decided = false;       ///< Some plan says what it lacks.
+    std::int64_t failures = 0;  ///< In a row.
     Time held_until;
     std::set<std::string> members;  ///< Pending ones, of a group.
-    std::set<std::string> nodes;    ///< Where it waits, while it stands apart; "": anywhere.
+    std::set<std::string> nodes;    ///< Where it awaits departures; "": anywhere.
   };
 
   void foresee_budget(const DisruptionBudget& budget, const Cluster& cluster);
@@ -143,10 +145,10 @@ class Backlog {
   void release(const AskName& ask);
   void release_claimants();
   bool call(const std::set<Turn>& turns);
-  void call_apart() { call(apart_); }
+  void call_awaiting() { call(awaiting_); }
   void call_waiting_for(const std::string& gone);
-  void stand_apart(Entry& entry, const PlanAsk& ask);
-  void stand_with_others(Entry& entry);
+  void await_departures(Entry& entry, const PlanAsk& ask);
+  void stop_awaiting(Entry& entry);
   std::vector<Turn> first_of(const std::set<Turn>& turns, Time now);
   bool could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const;
 
@@ -157,16 +159,16 @@ class Backlog {
   std::set<ClassKey> awake_;
   std::set<std::pair<Time, ClassKey>> parked_;
   std::set<ClassKey> fresh_;  ///< Parked ones with asks that were never decided about.
-  std::set<Turn> apart_;
-  std::set<Turn> apart_due_;                      ///< Of these.
+  std::set<Turn> awaiting_;
+  std::set<Turn> awaiting_due_;                   ///< Of these.
   std::map<std::string, std::set<Turn>> waits_;   ///< Of these, by node; "": anywhere.
   std::map<std::string, std::string> gone_from_;  ///< By pod, until it is noted: its node.
   std::set<NodeIndex> freed_;  ///< Where room may have appeared since the last cycle.
   bool queue_moves_ = false;   ///< A queue is new, or has changed in more than what it uses.
   bool budget_eases_ = false;  ///< Some budget allows more than before the last cycle.
   std::optional<Time> recheck_at_;
-  std::set<Time> delays_;                     ///< Ends of delays that somebody waits for.
-  std::set<std::pair<Time, AskName>> holds_;  ///< Who backs off, until when.
+  std::set<Time> delays_;                     ///< Ends of delays that an ask waits for.
+  std::set<std::pair<Time, AskName>> holds_;  ///< Asks that back off, until when.
   std::map<Turn, Time> left_behind_;          ///< Due, but beyond `asks_max`, since.
   std::uint64_t missed_ = 0;
   std::uint64_t starved_ = 0;

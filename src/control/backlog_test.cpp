@@ -154,7 +154,8 @@ TEST_F(BacklogTest, WhoIsRefusedWakesOthers) {
   change(pod("b", 2'000), 1);
   EXPECT_EQ(due(1), (Names{"a", "b"}));
   learn(Outcome::infeasible, 1);
-  backlog.back_off({.plan = "p", .object = "Pod default/a", .reason = "no room", .ask = {}}, at(2));
+  backlog.back_off(
+      {.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "no room", .ask = {}}, at(2));
   EXPECT_EQ(due(2), Names{"b"});
 }
 
@@ -341,7 +342,8 @@ TEST_F(BacklogTest, WhoseActionWasRefusedBacksOffOneSecondDoublingToSixty) {
   for (const std::int64_t delay : {1, 2, 4, 8, 16, 32, 60, 60}) {
     EXPECT_EQ(due(now), Names{"a"});
     learn(Outcome::fits, now);
-    backlog.back_off({.plan = "p", .object = "Pod default/a", .reason = "conflict"}, at(now));
+    backlog.back_off({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "conflict"},
+                     at(now));
     EXPECT_EQ(backlog.next_due(at(now), false), at(now + delay));
     EXPECT_EQ(due(now + delay - 1), Names{});
     now += delay;
@@ -353,10 +355,9 @@ TEST_F(BacklogTest, NobodyBacksOffForAnotherKindOfItsName) {
   EXPECT_EQ(due(0), Names{"a"});
   learn(Outcome::fits, 0);
   backlog.back_off({.plan = "p",
-                    .object = "Deployment default/b",
+                    .object = *parse_ref("Deployment default/b"),
                     .reason = "gone",
-                    .ask = "ReplicaSchedule default/a",
-                    .plane = "east"},
+                    .ask = parse_ref("ReplicaSchedule default/a")},
                    at(0));
   EXPECT_EQ(due(0), Names{"a"}) << "something was refused, so there may be room";
 }
@@ -369,7 +370,8 @@ TEST_F(BacklogTest, WhoseSpecChangesIsTriedAtOnce) {
   EXPECT_EQ(due(2), Names{});
   change(pod("a", 3'000), 3);
   EXPECT_EQ(due(3), Names{"a"});
-  backlog.back_off(Receipt{.plan = "p", .object = "Pod default/a", .reason = "", .ask = ""}, at(3));
+  backlog.back_off(
+      Receipt{.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "", .ask = {}}, at(3));
   change(pod("a", 2'000), 3);
   EXPECT_EQ(due(3), Names{"a"});
   EXPECT_EQ(backlog.pending(), 1U);
@@ -382,7 +384,8 @@ TEST_F(BacklogTest, WhoUsesVolumesIsTriedWhenOneIsBound) {
   change(pod("b", 1'000), 1);
   EXPECT_EQ(due(1), (Names{"a", "b"}));
   for (const std::string name : {"Pod default/a", "Pod default/b"}) {
-    backlog.back_off(Receipt{.plan = "p", .object = name, .reason = "", .ask = ""}, at(1));
+    backlog.back_off(Receipt{.plan = "p", .object = *parse_ref(name), .reason = "", .ask = {}},
+                     at(1));
   }
   PersistentVolumeClaim claim{.namespace_name = "default", .name = "data"};
   change(claim, 1);
@@ -398,7 +401,7 @@ TEST_F(BacklogTest, WhoKnowsWhenItMayTryAgainDoesNotWaitLonger) {
   EXPECT_EQ(due(0), std::vector<std::string>{"a"});
   const auto refuse = [&](std::int64_t now, std::int64_t again_at) {
     backlog.back_off(Receipt{.plan = "p",
-                             .object = "Pod default/a",
+                             .object = *parse_ref("Pod default/a"),
                              .reason = "brake",
                              .ask = {},
                              .again_at = at(again_at)},
@@ -421,9 +424,11 @@ TEST_F(BacklogTest, WhoseVictimCouldNotBeEvictedBacksOffToo) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});
   learn(Outcome::preempts, 0);
-  backlog.back_off(
-      {.plan = "p", .object = "Pod default/victim", .reason = "gone", .ask = "Pod default/a"},
-      at(0));
+  backlog.back_off({.plan = "p",
+                    .object = *parse_ref("Pod default/victim"),
+                    .reason = "gone",
+                    .ask = pod_ref("default", "a")},
+                   at(0));
   gone("nobody", 0);
   EXPECT_EQ(due(0), Names{});
   EXPECT_EQ(due(1), Names{"a"});

@@ -11,15 +11,15 @@ namespace {
 
 constexpr Duration minute{60'000};
 
-std::map<std::string, std::int64_t> victims_by_namespace(const EvictionWish& wish) {
+std::map<std::string, std::int64_t> victims_by_namespace(const EvictionRequest& request) {
   std::map<std::string, std::int64_t> found;
-  for (const EvictionWish::Victim& victim : wish.victims) ++found[victim.namespace_name];
+  for (const EvictionRequest::Victim& victim : request.victims) ++found[victim.namespace_name];
   return found;
 }
 
-std::set<std::string> owners_of(const EvictionWish& wish) {
+std::set<std::string> owners_of(const EvictionRequest& request) {
   std::set<std::string> owners;
-  for (const EvictionWish::Victim& victim : wish.victims) {
+  for (const EvictionRequest::Victim& victim : request.victims) {
     if (!victim.owner.empty()) owners.insert(victim.owner);
   }
   return owners;
@@ -50,7 +50,7 @@ void EvictionBrakes::forget_old(Time now) {
   std::erase_if(admitted_, [&](const auto& each) {
     return each.second.when + settings_.occasions_period <= now;
   });
-  // One that is full is the same as one that nobody has asked yet; namespaces come and go.
+  // One that is full is the same as one that was never used; namespaces come and go.
   std::erase_if(namespaces_, [&](const auto& each) {
     Allowance filled = each.second;
     return filled.has(settings_.evictions_per_minute, now);
@@ -59,17 +59,17 @@ void EvictionBrakes::forget_old(Time now) {
 
 // ---- The brakes, one by one ---------------------------------------------------------------------
 
-BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
-  const std::int64_t own = settings_.of_profile(wish.profile);
-  const std::int64_t victims = std::ssize(wish.victims);
-  const Duration by_profile = of_profile(wish.profile).wait(std::min(victims, own), now);
+BrakeAnswer EvictionBrakes::over_allowance(const EvictionRequest& request, Time now) {
+  const std::int64_t own = settings_.of_profile(request.profile);
+  const std::int64_t victims = std::ssize(request.victims);
+  const Duration by_profile = of_profile(request.profile).wait(std::min(victims, own), now);
   if (by_profile > Duration{}) {
-    const std::string whose = wish.profile.empty() ? "all" : "profile " + wish.profile;
+    const std::string whose = request.profile.empty() ? "all" : "profile " + request.profile;
     return {.why = fmt::format("brake: {} evictions a minute for {}", own, whose),
             .until = now + by_profile};
   }
   const std::int64_t most = settings_.evictions_per_minute;
-  for (const auto& [name, pods] : victims_by_namespace(wish)) {
+  for (const auto& [name, pods] : victims_by_namespace(request)) {
     const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
     if (by_namespace == Duration{}) continue;
     return {.why = fmt::format("brake: {} evictions a minute in namespace {}", most, name),
@@ -78,9 +78,9 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
   return {};
 }
 
-BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
-  const auto found = last_.find(wish.ask);
-  if (wish.rolls_back || wish.is_claim) return {};
+BrakeAnswer EvictionBrakes::evicts_again(const EvictionRequest& request, Time now) {
+  const auto found = last_.find(request.ask);
+  if (request.rolls_back || request.is_claim) return {};
   if (found == last_.end() || found->second.was_refused) return {};
   Last& last = found->second;
   if (!last.alarmed) ++alarms_;
@@ -88,16 +88,17 @@ BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
   const Time until = last.when + settings_.evict_again_window;
   return {
       .why = fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
-                         wish.ask, to_text(now - last.when), to_text(until - now)),
+                         ref_text(request.ask), to_text(now - last.when), to_text(until - now)),
       .until = until};
 }
 
-BrakeAnswer EvictionBrakes::comes_back(const EvictionWish& wish) const {
-  for (const std::string& owner : owners_of(wish)) {
-    const auto found = occasions_.find({wish.ask, owner});
+BrakeAnswer EvictionBrakes::comes_back(const EvictionRequest& request) const {
+  for (const std::string& owner : owners_of(request)) {
+    const auto found = occasions_.find({request.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}", wish.ask,
-                               settings_.occasions_max, to_text(settings_.occasions_period)),
+    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}",
+                               ref_text(request.ask), settings_.occasions_max,
+                               to_text(settings_.occasions_period)),
             .until = found->second.front() + settings_.occasions_period};
   }
   return {};
@@ -105,39 +106,41 @@ BrakeAnswer EvictionBrakes::comes_back(const EvictionWish& wish) const {
 
 // ---- What is counted ----------------------------------------------------------------------------
 
-void EvictionBrakes::count(const EvictionWish& wish, Time now) {
-  of_profile(wish.profile).spend(std::ssize(wish.victims), now);
-  for (const auto& [name, pods] : victims_by_namespace(wish)) {
+void EvictionBrakes::count(const EvictionRequest& request, Time now) {
+  of_profile(request.profile).spend(std::ssize(request.victims), now);
+  for (const auto& [name, pods] : victims_by_namespace(request)) {
     of_namespace(name).spend(pods, now);
   }
-  for (const std::string& owner : owners_of(wish)) occasions_[{wish.ask, owner}].push_back(now);
-  admitted_.insert_or_assign({wish.ask, wish.plan}, Admitted{wish.profile, now, wish.victims});
-  if (settings_.evict_again_window > Duration{} && !wish.rolls_back) {
-    last_[wish.ask] = {.plan = wish.plan, .when = now};
+  for (const std::string& owner : owners_of(request))
+    occasions_[{request.ask, owner}].push_back(now);
+  admitted_.insert_or_assign({request.ask, request.plan},
+                             Admitted{request.profile, now, request.victims});
+  if (settings_.evict_again_window > Duration{} && !request.rolls_back) {
+    last_[request.ask] = {.plan = request.plan, .when = now};
   }
 }
 
-BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
-  if (wish.victims.empty()) return {};
+BrakeAnswer EvictionBrakes::admit(const EvictionRequest& request, Time now) {
+  if (request.victims.empty()) return {};
   // A gang that a process before us made leave in part is stopped already.
-  if (!wish.rolls_back && now < start_ + settings_.quiet_first) {
-    return {.why = fmt::format("brake: nobody is evicted within {} of the start",
+  if (!request.rolls_back && now < start_ + settings_.quiet_first) {
+    return {.why = fmt::format("brake: no pod is evicted within {} of the start",
                                to_text(settings_.quiet_first)),
             .until = start_ + settings_.quiet_first};
   }
   forget_old(now);
-  // Nor is its rest kept by an allowance that is empty at the start: whoever is decided on
-  // meanwhile would have others leave.
-  if (BrakeAnswer over = over_allowance(wish, now); !wish.rolls_back && !over.why.empty()) {
+  // Nor is its rest kept by an allowance that is empty at the start: asks that are decided
+  // meanwhile would evict others.
+  if (BrakeAnswer over = over_allowance(request, now); !request.rolls_back && !over.why.empty()) {
     return over;
   }
-  if (BrakeAnswer again = evicts_again(wish, now); !again.why.empty()) return again;
-  if (BrakeAnswer back = comes_back(wish); !back.why.empty()) return back;
-  count(wish, now);
+  if (BrakeAnswer again = evicts_again(request, now); !again.why.empty()) return again;
+  if (BrakeAnswer back = comes_back(request); !back.why.empty()) return back;
+  count(request, now);
   return {};
 }
 
-void EvictionBrakes::forget_occasion(const Pair& ask_and_owner, Time when) {
+void EvictionBrakes::forget_occasion(const AskAndText& ask_and_owner, Time when) {
   const auto found = occasions_.find(ask_and_owner);
   if (found == occasions_.end()) return;
   const auto at = std::ranges::find(found->second, when);
@@ -146,26 +149,27 @@ void EvictionBrakes::forget_occasion(const Pair& ask_and_owner, Time when) {
 }
 
 void EvictionBrakes::refused(const Receipt& receipt) {
-  const auto last = last_.find(receipt.ask);
+  if (!receipt.ask) return;
+  const auto last = last_.find(*receipt.ask);
   const bool is_last = last != last_.end() && last->second.plan == receipt.plan;
   if (is_last) last->second.was_refused = true;
-  const auto found = admitted_.find({receipt.ask, receipt.plan});
+  const auto found = admitted_.find({*receipt.ask, receipt.plan});
   if (found == admitted_.end() || receipt.uncertain) return;
   Admitted& admitted = found->second;
-  const auto at = std::ranges::find_if(admitted.victims, [&](const EvictionWish::Victim& victim) {
-    return victim.pod == receipt.object && victim.plane == receipt.plane;
-  });
+  const auto at = std::ranges::find_if(
+      admitted.victims,
+      [&](const EvictionRequest::Victim& victim) { return victim.object == receipt.object; });
   if (at == admitted.victims.end()) return;
-  const EvictionWish::Victim victim = std::move(*at);
+  const EvictionRequest::Victim victim = std::move(*at);
   admitted.victims.erase(at);
   of_profile(admitted.profile).give_back(1);
   of_namespace(victim.namespace_name).give_back(1);
   const auto same_owner =
-      std::ranges::count(admitted.victims, victim.owner, &EvictionWish::Victim::owner);
-  if (same_owner == 0) forget_occasion({receipt.ask, victim.owner}, admitted.when);
+      std::ranges::count(admitted.victims, victim.owner, &EvictionRequest::Victim::owner);
+  if (same_owner == 0) forget_occasion({*receipt.ask, victim.owner}, admitted.when);
   if (!admitted.victims.empty()) return;
   admitted_.erase(found);
-  if (is_last) last_.erase(last);  // Nobody left: it has not evicted at all.
+  if (is_last) last_.erase(last);  // No pod left: it has not evicted at all.
 }
 
 }  // namespace makeway

@@ -1,21 +1,21 @@
 // EvictionBrakes: how many pods may be made to leave in a while, whatever the plans say (SPEC
 // section 8, Brakes; docs/decisions/0019-brakes-and-bounds.md).
 //
-//  1. Nobody is evicted within `quiet_first` of the start, so that a process that crashes and
-//     starts again and again evicts nobody. A gang of which a part has left already is no such
+//  1. No pod is evicted within `quiet_first` of the start, so that a process that crashes and
+//     starts again and again evicts none. A gang of which a part has left already is no such
 //     harm: its rest may go (`rolls_back`).
 //  2. `evictions_per_minute` for each profile and each namespace. These allowances are empty at the
 //     start and fill with time, also while it is quiet.
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
-//     spent in full, and everybody after it waits longer.
+//     spent in full, and all asks after it wait longer.
 //  3. The same ask takes pods of the same owner at most `occasions_max` times in
-//     `occasions_period`; all that one plan takes for it is one occasion. Whoever comes back each
+//     `occasions_period`; all that one plan takes for it is one occasion. A pod that comes back each
 //     time it is evicted, onto the room that was made, is found out that way.
-//  4. An ask whose victims all went, and who would make others leave within `evict_again_window`,
-//     waits: somebody may be taking its room each time. That is an alarm. Where the world refused
+//  4. An ask whose victims all left, and that would evict others within `evict_again_window`,
+//     waits: another pod may be taking its room each time. That is an alarm. Where the world refused
 //     one of its victims, it is only finishing what it began; a gang that takes back its own
-//     members (`rolls_back`) makes nobody else leave. Who claims (`is_claim`) is not held back
-//     either: its claim grows with its pods, and nobody can take its share.
+//     members (`rolls_back`) evicts no other pod. A claim (`is_claim`) is not held back
+//     either: it grows with its pods, and no other ask can take its share.
 //  5. What the world refused was no eviction: it is given back.
 // An ask gets all its victims or none. These are savings of harm, not memory that a law depends on.
 #pragma once
@@ -49,15 +49,14 @@ struct BrakeSettings {
   }
 };
 
-struct EvictionWish {
+struct EvictionRequest {
   struct Victim {
     std::string namespace_name;
     std::string owner;  ///< The uid of its controller; empty: it has none.
-    std::string pod;    ///< As a receipt names it: "Pod default/low".
-    std::string plane;  ///< As a receipt says it; empty: home.
+    ObjectRef object;   ///< As a receipt names it.
   };
   std::string profile;
-  std::string ask;  ///< "Pod default/urgent"
+  ObjectRef ask;
   std::vector<Victim> victims;
   std::string plan;         ///< Its id.
   bool rolls_back = false;  ///< They are members of the gang that asks.
@@ -67,7 +66,7 @@ struct EvictionWish {
 /// Whether they may be evicted now.
 struct BrakeAnswer {
   std::string why;  ///< Empty: they may, and are counted. Otherwise why not now, for people.
-  std::optional<Time> until = std::nullopt;  ///< So long at least; none: nobody knows.
+  std::optional<Time> until = std::nullopt;  ///< So long at least; none: not known.
 };
 
 class EvictionBrakes {
@@ -75,32 +74,32 @@ class EvictionBrakes {
   EvictionBrakes(BrakeSettings settings, Time start)
       : settings_(std::move(settings)), start_(start) {}
 
-  BrakeAnswer admit(const EvictionWish& wish, Time now);
+  BrakeAnswer admit(const EvictionRequest& request, Time now);
   /// An eviction that was admitted was refused by the world.
   void refused(const Receipt& receipt);
   /// Asks that would have made pods leave again within the window; each occasion once.
   std::uint64_t alarms() const { return alarms_; }
 
  private:
-  using Pair = std::pair<std::string, std::string>;
+  using AskAndText = std::pair<ObjectRef, std::string>;
   struct Last {
     std::string plan;
     Time when;
     bool was_refused = false;  ///< One of its victims stays.
     bool alarmed = false;
   };
-  /// For one ask by one plan: who is not refused yet.
+  /// For one ask by one plan: the victims that are not refused yet.
   struct Admitted {
     std::string profile;
     Time when;
-    std::vector<EvictionWish::Victim> victims;
+    std::vector<EvictionRequest::Victim> victims;
   };
 
-  BrakeAnswer over_allowance(const EvictionWish& wish, Time now);
-  BrakeAnswer evicts_again(const EvictionWish& wish, Time now);
-  BrakeAnswer comes_back(const EvictionWish& wish) const;
-  void count(const EvictionWish& wish, Time now);
-  void forget_occasion(const Pair& ask_and_owner, Time when);
+  BrakeAnswer over_allowance(const EvictionRequest& request, Time now);
+  BrakeAnswer evicts_again(const EvictionRequest& request, Time now);
+  BrakeAnswer comes_back(const EvictionRequest& request) const;
+  void count(const EvictionRequest& request, Time now);
+  void forget_occasion(const AskAndText& ask_and_owner, Time when);
 
   Allowance& of_profile(const std::string& name);
   Allowance& of_namespace(const std::string& name);
@@ -110,10 +109,10 @@ class EvictionBrakes {
   Time start_;
   std::map<std::string, Allowance> profiles_;
   std::map<std::string, Allowance> namespaces_;
-  std::map<Pair, std::vector<Time>> occasions_;  ///< By ask and owner, oldest first.
-  std::map<std::string, Last> last_;             ///< By ask: when it was last admitted.
-  std::map<Pair, Admitted> admitted_;            ///< By ask and plan.
-  std::optional<Time> forgotten_;                ///< When what is old was thrown away last.
+  std::map<AskAndText, std::vector<Time>> occasions_;  ///< By ask and owner, oldest first.
+  std::map<ObjectRef, Last> last_;                     ///< By ask: when it was last admitted.
+  std::map<AskAndText, Admitted> admitted_;            ///< By ask and plan.
+  std::optional<Time> forgotten_;                      ///< When what is old was thrown away last.
   std::uint64_t alarms_ = 0;
 };
 

@@ -7,13 +7,10 @@
 namespace makeway {
 
 void ClosedNodes::refused(const std::string& owner, const std::string& node, Time now) {
-  const auto [at, is_first] = owners_[owner].try_emplace(node);
-  Closed& closed = at->second;
-  const bool is_forgiven = !is_first && closed.until + closed.lasts <= now;
-  closed.lasts =
-      is_first || is_forgiven ? first_ : std::min(Duration{closed.lasts.ms * 2}, longest_);
-  closed.until = now + closed.lasts;
-  closed.told = false;
+  Closed& closed = owners_[owner][node];
+  if (forgiven_at(closed) <= now) closed.refusals = 0;
+  closed.until = backoff_.next_try(now, ++closed.refusals);
+  closed.opened = false;
 }
 
 std::vector<std::string> ClosedNodes::closed_to(const std::string& owner, Time now) const {
@@ -31,12 +28,12 @@ std::vector<std::string> ClosedNodes::take_opened(Time now) {
   for (auto owner = owners_.begin(); owner != owners_.end();) {
     bool any = false;
     for (auto& [node, closed] : owner->second) {
-      if (closed.told || now < closed.until) continue;
-      any = closed.told = true;
+      if (closed.opened || now < closed.until) continue;
+      any = closed.opened = true;
     }
     if (any) opened.push_back(owner->first);
     std::erase_if(owner->second, [&](const auto& each) {
-      return each.second.told && each.second.until + each.second.lasts <= now;
+      return each.second.opened && forgiven_at(each.second) <= now;
     });
     owner = owner->second.empty() ? owners_.erase(owner) : std::next(owner);
   }
@@ -47,7 +44,7 @@ std::optional<Time> ClosedNodes::next_opening() const {
   std::optional<Time> next;
   for (const auto& [owner, nodes] : owners_) {
     for (const auto& [node, closed] : nodes) {
-      if (!closed.told && (!next || closed.until < *next)) next = closed.until;
+      if (!closed.opened && (!next || closed.until < *next)) next = closed.until;
     }
   }
   return next;

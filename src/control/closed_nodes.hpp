@@ -2,7 +2,7 @@
 // refusals).
 //
 // A pod that its kubelet refused is Failed for good, and its controller makes another one. The same
-// node would be chosen again and refuse again. So it is closed to that owner: for `first`, and
+// node would be chosen again and refuse again. So it is closed to that owner: for a while, and
 // for twice as long each time that it refuses again. A node that has been open for as long as it
 // was closed last is forgiven.
 //
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "base/time.hpp"
 #include "model/objects.hpp"
 
@@ -22,13 +23,13 @@ namespace makeway {
 
 class ClosedNodes {
  public:
-  ClosedNodes(Duration first, Duration longest) : first_(first), longest_(longest) {}
+  explicit ClosedNodes(const Backoff& backoff) : backoff_(backoff) {}
 
   /// `owner` is the uid of the controller.
   void refused(const std::string& owner, const std::string& node, Time now);
   /// Sorted by name.
   std::vector<std::string> closed_to(const std::string& owner, Time now) const;
-  /// Owners for whom a node has opened since the last call; sorted.
+  /// Owners to whose pods a node has opened since the last call; sorted.
   std::vector<std::string> take_opened(Time now);
   /// When a node opens next; none: nothing is closed.
   std::optional<Time> next_opening() const;
@@ -37,13 +38,17 @@ class ClosedNodes {
  private:
   struct Closed {
     Time until;
-    Duration lasts;
-    bool told = false;  ///< That it is open again.
+    std::int64_t refusals = 0;  ///< In a row.
+    bool opened = false;        ///< `take_opened` has returned it.
   };
   using Nodes = std::map<std::string, Closed>;
 
-  Duration first_;
-  Duration longest_;
+  /// From then on its refusals are forgotten: it was open for as long as it was closed.
+  Time forgiven_at(const Closed& closed) const {
+    return closed.until + backoff_.after(closed.refusals);
+  }
+
+  Backoff backoff_;
   std::map<std::string, Nodes> owners_;
 };
 

@@ -16,7 +16,7 @@ Time minutes_on(std::int64_t minutes) {
 
 // SPEC section 8, kubelet refusals: that node is closed to that owner, 1 min doubling.
 TEST(ClosedNodes, AreClosedForAMinuteThenForTwice) {
-  ClosedNodes closed(closing_minute, Duration{60 * closing_minute.ms});
+  ClosedNodes closed({.first = closing_minute, .max = {60 * closing_minute.ms}});
   closed.refused("u1", "n1", closing_start);
   EXPECT_EQ(closed.closed_to("u1", closing_start), std::vector<std::string>{"n1"});
   EXPECT_TRUE(closed.closed_to("u2", closing_start).empty());
@@ -32,7 +32,7 @@ TEST(ClosedNodes, AreClosedForAMinuteThenForTwice) {
 }
 
 TEST(ClosedNodes, AreForgivenAfterAsLongAgain) {
-  ClosedNodes closed(closing_minute, Duration{60 * closing_minute.ms});
+  ClosedNodes closed({.first = closing_minute, .max = {60 * closing_minute.ms}});
   closed.refused("u1", "n1", closing_start);
   closed.refused("u1", "n1", closing_start);
   EXPECT_EQ(closed.next_opening(), minutes_on(2));
@@ -45,7 +45,7 @@ TEST(ClosedNodes, AreForgivenAfterAsLongAgain) {
 }
 
 TEST(ClosedNodes, StayClosedForAnHourAtMost) {
-  ClosedNodes closed(closing_minute, Duration{60 * closing_minute.ms});
+  ClosedNodes closed({.first = closing_minute, .max = {60 * closing_minute.ms}});
   for (int times = 0; times < 20; ++times) closed.refused("u1", "n1", closing_start);
   EXPECT_EQ(closed.next_opening(), minutes_on(60));
 }

@@ -22,59 +22,56 @@ bool ControlLoop::step() {
   const Batch batch = port_.poll(poll_until());
   take(batch);
   blind_ = batch.blind;
-  // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
+  // An ask that waits for a retry, or was refused by the judge, is not worth waiting for.
   if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
   if (blind_) return !batch.ended;
   const std::uint64_t begun = statistics_.rollbacks;
   finish_begun();
   if (statistics_.rollbacks == begun) roll_back();
-  // The next look shows them as leaving: decided before, somebody else might leave as well.
+  // The next look shows them as leaving: decided before, other pods might be evicted as well.
   if (statistics_.rollbacks != begun) return true;
-  if (held()) return true;
-  std::vector<AskName> due = backlog_.take_due(cluster_, now_);
-  if (!schedules_held()) {
-    std::ranges::move(schedules_.take_due(now_), std::back_inserter(due));
-  }
-  std::ranges::move(sessions_.take_due(now_), std::back_inserter(due));
-  const std::optional<Time> queues_due = queue_turn_.next_due(cluster_, now_);
-  if (due.empty() && queues_due && *queues_due <= now_) due.push_back(QueueTurn::name());
+  const std::vector<AskName> due = take_due();
   if (due.empty()) return !batch.ended || expects();
   decide(now_, due);
   return true;
 }
 
-Time ControlLoop::poll_until() const {
+Time ControlLoop::poll_until() {
   Time latest = now_ + options_.poll_max;
-  latest = std::min(latest, half_bound_.next_due().value_or(latest));
-  latest = std::min(latest, half_left_.next_due().value_or(latest));
-  if (blind_) return latest;  // Whoever is due stays due until there is sight again.
-  if (const auto until = held()) return std::min(latest, *until);
+  latest = std::min(latest, interrupted_binds_.next_due().value_or(latest));
+  latest = std::min(latest, interrupted_evictions_.next_due().value_or(latest));
+  if (blind_) return latest;  // Asks that are due stay due until the port can be trusted again.
   return std::min(latest, next_due(true).value_or(latest));
 }
 
-/// What nobody carries out is never seen.
-std::optional<Time> ControlLoop::held() const {
-  return options_.carries_out ? in_flight_.hold_until(now_) : std::nullopt;
+/// Without a port that carries out plans nothing that was sent is ever seen.
+std::optional<Time> ControlLoop::held_until(AskKind kind) const {
+  return options_.carries_out ? in_flight_.hold_until(kind, now_) : std::nullopt;
 }
 
-std::optional<Time> ControlLoop::schedules_held() const {
-  return options_.carries_out ? in_flight_.hold_schedules_until(now_) : std::nullopt;
-}
-
-std::optional<Time> ControlLoop::next_due(bool retries) const {
-  std::optional<Time> next = backlog_.next_due(now_, retries);
-  std::optional<Time> schedules = schedules_.next_due(now_, retries);
-  if (const auto until = schedules_held(); schedules && until) {
-    schedules = std::max(*schedules, *until);
+std::vector<AskName> ControlLoop::take_due() {
+  std::vector<AskName> due;
+  for (const Source& each : sources()) {
+    // The queue stage is part of every cycle, and has its own only when no ask is due.
+    const bool comes_along = each.kind == AskKind::queue && !due.empty();
+    if (comes_along || held_until(each.kind)) continue;
+    std::ranges::move(each.asks.take_due(cluster_, now_), std::back_inserter(due));
   }
-  for (const auto& other :
-       {schedules, sessions_.next_due(now_, retries), queue_turn_.next_due(cluster_, now_)}) {
-    if (other) next = std::min(next.value_or(*other), *other);
+  return due;
+}
+
+std::optional<Time> ControlLoop::next_due(bool retries) {
+  std::optional<Time> next;
+  for (const Source& each : sources()) {
+    std::optional<Time> due = each.asks.next_due(now_, retries);
+    if (!due) continue;
+    if (const auto until = held_until(each.kind)) due = std::max(*due, *until);
+    next = std::min(next.value_or(*due), *due);
   }
   return next;
 }
 
-bool ControlLoop::expects() const {
+bool ControlLoop::expects() {
   const std::optional<Time> next = next_due(false);
   return next && *next <= now_ + options_.patience;
 }
@@ -95,13 +92,10 @@ void ControlLoop::take(const Batch& batch) {
   }
   apply(effects, QueueTurn::By::loop);
   for (const Receipt& receipt : batch.receipts) {
-    backlog_.back_off(receipt, now_);
-    schedules_.back_off(receipt, now_);
-    sessions_.back_off(receipt, now_);
-    queue_turn_.back_off(receipt, now_);
+    for (const Source& each : sources()) each.asks.back_off(receipt, now_);
   }
   statistics_.receipts += batch.receipts.size();
-  std::vector<Change> unseen = in_flight_.unseen(cluster_, now_, batch.sending_since);
+  std::vector<Change> unseen = in_flight_.unseen(now_, batch.sending_since);
   apply(unseen, QueueTurn::By::loop);
   compact();
   std::ranges::move(unseen, std::back_inserter(effects));
@@ -111,7 +105,7 @@ void ControlLoop::take(const Batch& batch) {
       {.now = now_, .changes = changes, .effects = effects, .receipts = batch.receipts}, cluster_);
 }
 
-/// All of them before anybody is told: a pod may come before the group that it belongs to.
+/// All of them before the sources learn of any: a pod may come before its group.
 void ControlLoop::apply(const std::vector<Change>& changes, QueueTurn::By by) {
   const bool many = changes.size() > cluster_.pod_count() + cluster_.node_count();
   if (many) {
@@ -137,7 +131,7 @@ void ControlLoop::apply(const std::vector<Change>& changes, QueueTurn::By by) {
 }
 
 /// Objects that come and go leave names and labels behind. The backlog knows ids of the old store
-/// and is made anew, too: everybody who is pending is due once.
+/// and is made anew, too: every pending ask is due once.
 void ControlLoop::compact() {
   if (!compaction_) {
     const std::size_t worth_it = interned_before_ * 2 + options_.garbage_min;
@@ -184,12 +178,9 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   const Plan nothing;
   const Plan& plan = made.plan ? *made.plan : nothing;
   statistics_.left_out += plan.left_out.size();
-  backlog_.learn(due, plan, made.recheck_at, now);
-  schedules_.learn(made.recheck_at, now);
-  sessions_.learn(made.recheck_at, now);
-  queue_turn_.decided(made.recheck_at, now);
+  for (const Source& each : sources()) each.asks.learn(due, plan, made.recheck_at, now);
   if (!made.plan || !plan.withheld.empty()) {
-    queue_turn_.back_off(now);
+    not_decided(QueueTurn::name());
     for (const AskName& ask : due) not_decided(ask);
   }
   for (const Problem& problem : made.problems) {
@@ -197,38 +188,35 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
     if (ask != due.end()) not_decided(*ask);
   }
   for (const PlanLeftOut& out : plan.left_out) {
-    const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
-    if (ask.kind == AskKind::queue) queue_turn_.back_off(now);
-    not_decided(ask);
+    not_decided({.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name});
   }
   if (made.plan) submit(plan);
 }
 
-/// Whoever keeps it knows it; without a later try it would wait for a change of somebody else.
+/// The source that has the ask tries it again later; else it would wait for an unrelated change.
 void ControlLoop::not_decided(const AskName& ask) {
-  backlog_.back_off(ask, Backlog::RefusedBy::judge, now_);
-  schedules_.back_off(ask, now_);
-  sessions_.back_off(ask, now_);
+  for (const Source& each : sources()) each.asks.not_decided(ask, now_);
 }
 
 void ControlLoop::submit(const Plan& plan) {
   in_flight_.sent(plan, cluster_, now_);
-  half_bound_.sent(plan, cluster_, now_);
+  interrupted_binds_.sent(plan, cluster_, now_);
   port_.submit(plan);
 }
 
 /// No decision of a policy: a knob says that half a gang is not kept.
 void ControlLoop::roll_back() {
-  if (auto plan = half_bound_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+  if (auto plan = interrupted_binds_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
 }
 
 /// No decision either: a process before us has decided it.
 void ControlLoop::finish_begun() {
   if (!options_.finishes_begun) return;
-  if (!std::exchange(has_sight_, true)) {
-    half_left_.find(cluster_, options_.backlog.schedulers, now_);
+  if (!std::exchange(was_shown_, true)) {
+    interrupted_evictions_.find(cluster_, options_.backlog.schedulers, now_);
   }
-  if (auto plan = half_left_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+  if (auto plan = interrupted_evictions_.due(cluster_, in_flight_, now_))
+    submit_own(*std::move(plan));
 }
 
 void ControlLoop::submit_own(Plan plan) {

@@ -4,22 +4,25 @@
 //   while (loop.step()) {}
 //
 // The loop holds the cluster as the port shows it, what was sent and is not seen yet laid over it
-// (in_flight.hpp), and a backlog of who is pending. A step takes
-// what has changed; when somebody is due it decides about them, all in one cycle, and hands the
-// plan to the port. A cycle in which nobody is due decides nothing and costs what changed. While
+// (in_flight.hpp), and sources that say which asks are due (ask_source.hpp). A step takes
+// what has changed, decides about all asks that are due in one cycle, and hands the
+// plan to the port. Without an ask that is due nothing is decided. While
 // the port is blind nothing is decided. What
 // must survive between cycles is an object of the cluster; the backlog is only a saving of work,
 // and forgetting it costs time and no law.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "control/ask_source.hpp"
 #include "control/backlog.hpp"
-#include "control/half_bound_gangs.hpp"
-#include "control/half_left_gangs.hpp"
 #include "control/in_flight.hpp"
+#include "control/interrupted_gang_binds.hpp"
+#include "control/interrupted_gang_evictions.hpp"
 #include "control/lawful_plan.hpp"
 #include "control/loop_watcher.hpp"
 #include "control/own_kind_asks.hpp"
@@ -38,21 +41,21 @@ struct LoopOptions {
   /// When the port says that nothing will happen any more, a time further away is not waited for:
   /// "never" is ten years in some presets.
   Duration patience{2'592'000'000};
-  /// Every step decides, about everybody who is pending, due or not; the deadline of a poll is now.
-  /// For whoever looks at each cycle (tests).
+  /// Every step decides, about all pending asks, due or not; the deadline of a poll is now.
+  /// For tests that look at each cycle.
   bool everybody = false;
   BacklogOptions backlog;
   /// A store that remembers so many texts and rows more than twice as many as it had is made anew,
   /// so many objects a step.
   std::size_t garbage_min = 200'000;
   std::size_t copied_at_once = 1'000;
-  /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
+  /// The queue stage has turns of its own (queue_turn.hpp): users look at the queues. Not needed
   /// in a simulation.
   bool queue_turns = false;
   Duration queue_pace{1'000};
-  /// What a process before us has begun is finished first (half_left_gangs.hpp).
+  /// What a process before us has begun is finished first (interrupted_gang_evictions.hpp).
   bool finishes_begun = false;
-  bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
+  bool carries_out = true;         ///< False: the port does nothing with the plans (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
 };
 
@@ -82,8 +85,8 @@ class ControlLoop {
         schedules_(AskKind::replica_schedule, configuration),
         sessions_(AskKind::session, configuration),
         queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
-        half_bound_(configuration.live),
-        half_left_(configuration.engine.leave_timeout) {
+        interrupted_binds_(configuration.live),
+        interrupted_evictions_(configuration.engine.leave_timeout) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_,
                                .preset = options_.preset,
@@ -98,23 +101,34 @@ class ControlLoop {
   const Backlog& backlog() const { return backlog_; }
   const InFlight& in_flight() const { return in_flight_; }
   const LoopStatistics& statistics() const { return statistics_; }
-  /// Plans that broke a law, with what the judge said; for who reports them.
+  /// Plans that broke a law, with what the judge said; for the caller to report.
   const std::vector<RefusedPlan>& refused() const { return refused_; }
-  /// For who has reported them and runs for months.
+  /// For a caller that has reported them and runs for months.
   void forget_refused() { refused_.clear(); }
 
  private:
   void take(const Batch& batch);
   void apply(const std::vector<Change>& changes, QueueTurn::By by);
   void compact();
-  Time poll_until() const;
-  /// See Backlog.
-  std::optional<Time> next_due(bool retries) const;
-  /// Until then nothing is decided, or nothing about schedules: what was sent is not seen yet.
-  std::optional<Time> held() const;
-  std::optional<Time> schedules_held() const;
-  /// Somebody may find another answer within the time that is worth waiting for.
-  bool expects() const;
+  struct Source {
+    AskKind kind;
+    AskSource& asks;
+  };
+  /// In the order in which they are asked.
+  std::array<Source, 4> sources() {
+    return {{{AskKind::pod, backlog_},
+             {AskKind::replica_schedule, schedules_},
+             {AskKind::session, sessions_},
+             {AskKind::queue, queue_turn_}}};
+  }
+  std::vector<AskName> take_due();
+  Time poll_until();
+  /// See AskSource.
+  std::optional<Time> next_due(bool retries);
+  /// Until then nothing of that kind is decided: what was sent about it is not seen yet.
+  std::optional<Time> held_until(AskKind kind) const;
+  /// The answer about an ask may change within the time that is worth waiting for.
+  bool expects();
   void decide(Time now, const std::vector<AskName>& due);
   void not_decided(const AskName& ask);
   void submit(const Plan& plan);
@@ -132,9 +146,9 @@ class ControlLoop {
   OwnKindAsks sessions_;
   QueueTurn queue_turn_;
   InFlight in_flight_;
-  HalfBoundGangs half_bound_;
-  HalfLeftGangs half_left_;
-  bool has_sight_ = false;  ///< The cluster was shown.
+  InterruptedGangBinds interrupted_binds_;
+  InterruptedGangEvictions interrupted_evictions_;
+  bool was_shown_ = false;  ///< The cluster was shown.
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;  ///< After the last compaction.
   LoopStatistics statistics_;

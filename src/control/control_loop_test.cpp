@@ -268,6 +268,46 @@ TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
   EXPECT_EQ(kinds(2).back(), AskKind::replica_schedule);
 }
 
+/// Before, no cycle started for up to ten seconds.
+TEST_F(ControlLoopTest, WhileTheStartOfASessionIsNotSeenOnlySessionsWait) {
+  Session session{.namespace_name = "default", .name = "train"};
+  session.kernels.push_back({.name = "main"});
+  const Session other{.namespace_name = "default", .name = "other"};
+  std::vector<SessionPhase> phases;  // Of the first session, as each cycle saw it.
+  tools.decide = [&](const Cluster& cluster, const Configuration&, const PlanRequest& request) {
+    Plan plan = answered(request, Outcome::infeasible);
+    plan.id = fmt::format("p{}", requests.size());
+    phases.push_back(cluster.own<Session>().find({"default", "train"})->second.status.phase);
+    if (requests.size() == 1) {
+      plan.asks[0].outcome = Outcome::fits;
+      plan.asks[0].placements = {{.namespace_name = "default", .name = "train/main", .node = "n1"}};
+    }
+    return Decision{.plan = plan, .problems = {}};
+  };
+  port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}, session}},
+                  {.now = Time{2}, .changes = {other}},
+                  {.now = Time{3}, .changes = {pod("a")}}};
+  session.status.phase = SessionPhase::running;
+  session.kernels[0].node = "n1";
+  port.batches.push_back({.now = Time{4}, .changes = {session}});
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step()) {
+  }
+  const auto names = [this](std::size_t cycle) {
+    std::vector<std::string> all;
+    for (const AskName& ask : requests.at(cycle).asks) all.push_back(ask.name);
+    return all;
+  };
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(names(0), std::vector<std::string>{"train"});
+  EXPECT_EQ(names(1), std::vector<std::string>{"a"});
+  EXPECT_EQ(names(2).back(), "other");
+  EXPECT_EQ(requests[1].now, Time{3});
+  EXPECT_EQ(requests[2].now, Time{4});
+  EXPECT_EQ(phases,
+            (std::vector{SessionPhase::pending, SessionPhase::running, SessionPhase::running}));
+}
+
 TEST_F(ControlLoopTest, NobodyWaitsTenYearsForAPortThatHasEnded) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     requests.push_back(request);
@@ -309,11 +349,12 @@ TEST_F(ControlLoopTest, WhatTheJudgeRefusesIsNotSubmittedAsItIs) {
 }
 
 TEST_F(ControlLoopTest, AWatcherHearsEverythingAndEachCycleBeforeItIsSubmitted) {
-  port.batches = {{.now = Time{1}, .changes = {pod("a")}},
-                  {.now = Time{2}},
-                  {.now = Time{3},
-                   .changes = {Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}}},
-                   .receipts = {{.plan = "id", .object = "Pod default/a", .reason = "gone"}}}};
+  port.batches = {
+      {.now = Time{1}, .changes = {pod("a")}},
+      {.now = Time{2}},
+      {.now = Time{3},
+       .changes = {Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}}},
+       .receipts = {{.plan = "id", .object = *parse_ref("Pod default/a"), .reason = "gone"}}}};
   HeardWatcher watcher(port);
   ControlLoop loop(port, configuration, tools,
                    {.preset = "makeway", .judge_every = 2, .watcher = &watcher});
@@ -387,12 +428,13 @@ TEST_F(BindingLoopTest, WhatWasSentIsNotDecidedAgainBeforeItIsSeen) {
 }
 
 TEST_F(BindingLoopTest, WhatWasRefusedIsDecidedAgain) {
-  port.batches = {{.now = Time{1}, .changes = {node, pod("a")}},
-                  {.now = Time{2}, .changes = {pod("a")}},
-                  {.now = Time{3},
-                   .changes = {},
-                   .receipts = {{.plan = "id", .object = "Pod default/a", .reason = "conflict"}}},
-                  {.now = Time{1'003}}};
+  port.batches = {
+      {.now = Time{1}, .changes = {node, pod("a")}},
+      {.now = Time{2}, .changes = {pod("a")}},
+      {.now = Time{3},
+       .changes = {},
+       .receipts = {{.plan = "id", .object = *parse_ref("Pod default/a"), .reason = "conflict"}}},
+      {.now = Time{1'003}}};
   ControlLoop loop(port, configuration, tools, {});
   while (loop.step() && requests.size() < 2) {
   }
@@ -432,7 +474,7 @@ TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
       {.now = Time{1}, .changes = {Node{.name = "n1"}, group, member("m-0"), member("m-1")}},
       {.now = Time{2},
        .changes = {bound},
-       .receipts = {{.plan = "id", .object = "Pod default/m-1", .reason = "conflict"}}},
+       .receipts = {{.plan = "id", .object = *parse_ref("Pod default/m-1"), .reason = "conflict"}}},
       {.now = Time{60'001}, .changes = {pod("urgent")}}};
   ControlLoop loop(port, configuration, tools, {});
   loop.step();

@@ -1,21 +1,21 @@
 // InFlight: what was sent and is not yet seen (SPEC section 8, Assumed state).
 //
-// The loop decides on what the port has shown plus what it has sent. An effect ends when the port
-// shows it, when the object is gone or another one of that name is there, or when a receipt says
-// that it was refused; a nomination at the latest after `unseen_max`: somebody may have written
-// over it. Until then every change of the object that does not show it yet has it laid over, so no
-// ask is decided twice and no victim chosen twice.
+// The loop decides on what the port has shown plus what it has sent. Each object about which
+// something was sent has one overlay: the object as the port showed it last, and the effects that
+// it does not show yet. Every change of the object that does not show an effect has it laid over,
+// so no ask is decided twice and no victim chosen twice. This holds for pods, sessions, statuses
+// of queues and of ReplicaSchedules, and for disruption budgets, which a victim charges until the
+// disruption controller has counted it.
 //
-// A victim counts against its budgets until their status has changed after it, its eviction is
-// refused, or `unseen_max` has passed: the disruption controller takes its time.
-//
-// The status of a queue is laid over as a whole until the port shows it, a receipt says that it was
-// refused, the queue is gone or another one, or `unseen_max` has passed.
-//
-// Effects on other objects than pods (sessions, statuses of schedules) are not laid over: as long
-// as one of them is unseen, no cycle starts, for at most `unseen_max`. About schedules nothing is
-// decided as long as a scale is unseen (a plane that does not answer holds up nobody else), or a
-// status of theirs waits for its turn, and `unseen_max` longer.
+// Rules
+//  1. An effect ends when the port shows it, when the object is gone or another one has its name,
+//     when a receipt says that it was refused, or after `unseen_max`: another client may have
+//     written over it. Only a bind or an eviction stays for longer: one that is not carried out
+//     has a receipt, so it has happened and the watch is behind.
+//  2. What waits to be sent is not late: its time has not begun (`sending_since`).
+//  3. Sessions are decided together, and so are ReplicaSchedules. As long as an effect on a session
+//     is unseen, no session is decided; as long as an effect on a schedule, or a scale, is unseen,
+//     no schedule is. Other asks do not wait: they are decided on the overlay.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "control/port.hpp"
 #include "model/cluster.hpp"
+#include "model/object_at.hpp"
 #include "model/plan.hpp"
+#include "model/session_lifecycle.hpp"
 
 namespace makeway {
 
@@ -48,113 +50,67 @@ class InFlight {
   std::optional<Change> refused(const Receipt& receipt);
   /// What the port has not shown at the first look after it was sent, laid over its objects; and
   /// objects as they were shown, where it took too long. What was sent at `sending_since` or later
-  /// may still wait for its turn: its time has not begun.
-  std::vector<Change> unseen(const Cluster& cluster, Time now,
-                             std::optional<Time> sending_since = std::nullopt);
+  /// may still wait to be sent.
+  std::vector<Change> unseen(Time now, std::optional<Time> sending_since = std::nullopt);
 
-  bool empty() const {
-    return pods_.empty() && others_.empty() && schedules_.empty() && scales_.empty() &&
-           budgets_.empty() && queues_.empty();
-  }
-  std::size_t size() const {
-    return pods_.size() + others_.size() + schedules_.size() + scales_.size();
-  }
+  bool empty() const { return overlays_.empty() && scales_.empty(); }
+  /// Pods, sessions and schedules about which something is unseen, and scales.
+  std::size_t size() const;
   /// Whether something that was sent about this pod is not seen yet.
   bool has_pod(std::string_view namespace_name, std::string_view name) const;
-  /// Until then no cycle starts; none: one may.
-  std::optional<Time> hold_until(Time now) const;
-  /// Until then nothing is decided about schedules.
-  std::optional<Time> hold_schedules_until(Time now) const;
+  /// Rule 3: until then nothing is decided about asks of that kind; none: they need not wait.
+  std::optional<Time> hold_until(AskKind kind, Time now) const;
 
  private:
-  struct Sent {
+  /// Of a pod, or of a session or a kernel of one. A nomination without a node takes it back.
+  struct ActionSent {
+    PlanAction action;
+    std::optional<SessionNotice> notice = std::nullopt;  ///< Of a session that has to leave.
+  };
+  /// A victim that a budget does not know of yet.
+  struct Charge {
+    ChangeKey pod;
+  };
+  struct Effect {
     std::string plan;
-    PlanAction action;  ///< A nomination without a node: it is taken back.
-  };
-  struct Effects {
-    std::string uid;
-    std::vector<Sent> actions;
+    std::variant<ActionSent, PlanQueueStatus, ReplicaStatus, Charge> what;
     Time sent;
-    Time awaited;  ///< From then on it may be expected.
-    bool laid = false;
-    std::optional<Pod> shown;  ///< Without what was laid over it.
+    Time awaited = sent;  ///< From then on it may be expected.
 
-    bool is_late(Time now) const { return awaited + unseen_max <= now; }
+    bool is_late(Time now) const;
   };
+  /// One object about which something was sent.
+  struct Overlay {
+    Change shown;  ///< Without the effects.
+    std::vector<Effect> effects;
+    bool laid = false;  ///< The loop has it with these effects.
 
-  /// Of a session, or of a pod that is not in the store.
-  struct Other {
-    Time sent;
-    std::vector<PlanAction> actions;
-  };
-  /// The status of a schedule was written: the port will show another one than before.
-  struct StatusSent {
-    std::string plan;
-    ReplicaStatus before;
-    Time sent;
-    Time awaited;
+    Change laid_over() const;
   };
   /// Of a Deployment in a plane: of several steps of a plan the port shows the last one.
   struct ScaleSent {
     std::string plan;
     std::int64_t committed = 0;  ///< Afterwards.
     Time sent;
-    Time awaited;
-  };
-  using ScaleName = std::pair<std::string, std::string>;  ///< "namespace/name", and its plane.
-
-  /// A victim that a budget does not know of yet.
-  struct Charge {
-    std::string plan;
-    std::string pod;  ///< "default/web"
-    Time sent;
-    Time awaited;
-  };
-  struct Charged {
-    DisruptionBudget shown;  ///< Without the charges.
-    std::vector<Charge> charges;
-    bool laid = false;
-
-    DisruptionBudget laid_over() const;
+    Time awaited = sent;
   };
 
-  /// The next status of a queue, which the port does not show yet.
-  struct QueueSent {
-    std::string plan;
-    PlanQueueStatus next;
-    Queue shown;  ///< Without what was laid over it.
-    Time sent;
-    Time awaited;
-    bool laid = false;
+  template <class Object>
+  static bool shows(const Effect& effect, const Object& before, const Object& object);
+  template <class Object>
+  static void lay(const Effect& effect, Object& object);
 
-    Queue laid_over() const;
-  };
-
+  void add(Change object, Effect effect);
+  void send_pod(const Plan& plan, const PlanAction& action, const Cluster& cluster, Time now);
+  void clear_nominations(const Plan& plan, const Cluster& cluster, Time now);
+  void charge_budgets(const Plan& plan, const Pod& pod, const Cluster& cluster, Time now);
+  void send_sessions(const Plan& plan, const Cluster& cluster, Time now);
+  void send_session(const Plan& plan, const PlanAsk& ask, const Session& session, Time now);
   void send_statuses(const Plan& plan, const Cluster& cluster, Time now);
-  void send_schedules(const Plan& plan, const Cluster& cluster, Time now);
-  void send_scale(const Sent& sent, Time now);
-  void seen_schedule(const ReplicaSchedule& schedule);
-  void forget_schedule(const Removal& gone);
-  Change seen_queue(Queue queue);
-  std::optional<Change> refused_queue(const Receipt& receipt);
-  void unseen_queues(Time now, std::vector<Change>& changes);
-  void charge(const Sent& sent, const Cluster& cluster, Time now);
-  Change seen_budget(DisruptionBudget budget);
-  void await(Time sending_since, Time now);
-  void unseen_budgets(Time now, std::vector<Change>& changes);
-  static bool shows(const PlanAction& action, const Pod& pod);
-  static bool shows(const PlanAction& action, const Session& session);
-  void seen_session(const Session& session);
-  static void lay(const Effects& effects, Pod& pod);
-  void add(Sent sent, const Cluster& cluster, Time now);
-  void send_other(const std::string& object, const PlanAction& action, Time now);
+  void see_scales(const ReplicaSchedule& schedule);
 
-  std::unordered_map<std::string, Effects> pods_;  ///< By "namespace/name".
-  std::unordered_map<std::string, Other> others_;  ///< By kind, too: "Session team/train".
-  std::map<std::string, StatusSent> schedules_;    ///< By "namespace/name".
-  std::map<ScaleName, ScaleSent> scales_;
-  std::map<std::string, Charged> budgets_;   ///< By "namespace/name".
-  std::map<std::string, QueueSent> queues_;  ///< By name.
+  std::map<ChangeKey, Overlay> overlays_;
+  std::map<ObjectRef, ScaleSent> scales_;  ///< By Deployment.
 };
 
 }  // namespace makeway

@@ -31,7 +31,7 @@ class InFlightTest : public testing::Test {
   Pod seen(const Pod& shown) { return std::get<Pod>(flight.seen(shown)); }
   /// Lays over what is new, and returns how many objects that changes.
   std::size_t look(std::int64_t now) {
-    const std::vector<Change> changes = flight.unseen(cluster, Time{now});
+    const std::vector<Change> changes = flight.unseen(Time{now});
     for (const Change& change : changes) cluster.apply(change);
     return changes.size();
   }
@@ -63,7 +63,7 @@ TEST_F(InFlightTest, WhatWaitsForItsTurnIsNotLate) {
   send(action(ActionType::nominate), 1'000);
   look(1'001);
   // The plan is still being sent: no time counts.
-  EXPECT_TRUE(flight.unseen(cluster, Time{60'000}, Time{1'000}).empty());
+  EXPECT_TRUE(flight.unseen(Time{60'000}, Time{1'000}).empty());
   EXPECT_EQ(flight.size(), 1U);
   // From the last time that it was, it has ten seconds.
   EXPECT_EQ(look(69'999), 0U);
@@ -74,7 +74,7 @@ TEST_F(InFlightTest, WhatWaitsForItsTurnIsNotLate) {
 TEST_F(InFlightTest, OnlyYoungerPlansAreWaitedFor) {
   send(action(ActionType::nominate), 1'000);
   look(1'001);
-  flight.unseen(cluster, Time{12'000}, Time{5'000});
+  flight.unseen(Time{12'000}, Time{5'000});
   EXPECT_TRUE(flight.empty());
 }
 
@@ -106,7 +106,7 @@ TEST_F(InFlightTest, ARefusalBringsBackWhatWasSeen) {
   look(1);
   EXPECT_EQ(stored().nominated_node, "n1");
   const auto before =
-      flight.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+      flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "conflict"});
   ASSERT_TRUE(before.has_value());
   EXPECT_EQ(std::get<Pod>(*before).nominated_node, "");
   EXPECT_TRUE(flight.empty());
@@ -118,8 +118,8 @@ TEST_F(InFlightTest, ARefusalLeavesWhatOtherPlansHaveSent) {
   send(action(ActionType::evict), 2, "second");
   look(3);
   EXPECT_TRUE(stored().deletion.has_value());
-  const auto before =
-      flight.refused({.plan = "second", .object = "Pod default/a", .reason = "conflict"});
+  const auto before = flight.refused(
+      {.plan = "second", .object = *parse_ref("Pod default/a"), .reason = "conflict"});
   ASSERT_TRUE(before.has_value());
   EXPECT_EQ(std::get<Pod>(*before).node, "n1");  // The bind is still on its way.
   EXPECT_FALSE(std::get<Pod>(*before).deletion.has_value());
@@ -136,7 +136,7 @@ TEST_F(InFlightTest, WhoLeavesIsNotNominatedWhenItsBindIsRefused) {
   send(action(ActionType::evict), 2, "second");
   look(3);
   const auto before =
-      flight.refused({.plan = "first", .object = "Pod default/a", .reason = "timeout"});
+      flight.refused({.plan = "first", .object = *parse_ref("Pod default/a"), .reason = "timeout"});
   ASSERT_TRUE(before.has_value());
   EXPECT_EQ(std::get<Pod>(*before).node, "");
   EXPECT_EQ(std::get<Pod>(*before).nominated_node, "");
@@ -196,7 +196,7 @@ TEST_F(InFlightTest, ARefusalIsAboutTheObjectOfThatKind) {
     EXPECT_FALSE(flight.refused({.plan = "p", .object = object, .reason = "conflict"}).has_value());
     EXPECT_TRUE(flight.has_pod("default", "a")) << object;
   }
-  flight.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+  flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "conflict"});
   EXPECT_FALSE(flight.has_pod("default", "a"));
 }
 
@@ -242,7 +242,7 @@ TEST_F(InFlightBudgets, AVictimCountsForTenSeconds) {
 
 TEST_F(InFlightBudgets, WhoIsRefusedDoesNotCount) {
   look(1);
-  flight.refused({.plan = "p", .object = "Pod default/a", .reason = "gone", .ask = {}});
+  flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "gone", .ask = {}});
   look(2);
   EXPECT_EQ(allowed(), 2);
 }
@@ -264,55 +264,121 @@ TEST_F(InFlightTest, MembersOfAGroupWithoutAPlaceLoseTheirNominations) {
   EXPECT_EQ(stored().nominated_node, "");
 }
 
-TEST_F(InFlightTest, OtherObjectsHoldTheCycle) {
-  flight.sent({.actions = {{.type = ActionType::suspend, .namespace_name = "team", .name = "s"}}},
-              cluster, Time{0});
-  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
-  flight.seen(Session{.namespace_name = "team", .name = "s"});
-  EXPECT_EQ(flight.hold_until(Time{1}), std::nullopt);
+class SessionInFlightTest : public InFlightTest {
+ protected:
+  static Session session(SessionPhase phase, std::string node = {}) {
+    Session made{.namespace_name = "team", .name = "s", .uid = "S"};
+    made.status.phase = phase;
+    made.kernels.push_back({.name = "main", .requests = {{"cpu", 1'000}}, .node = std::move(node)});
+    return made;
+  }
+  static PlanAsk ask(Outcome outcome, std::string node) {
+    return {.kind = AskKind::session,
+            .namespace_name = "team",
+            .name = "s",
+            .outcome = outcome,
+            .placements = {{.namespace_name = "team", .name = "s/main", .node = std::move(node)}}};
+  }
+  /// A plan that makes the session leave for another one.
+  static Plan preemption() {
+    PlanAsk urgent{.kind = AskKind::session, .namespace_name = "team", .name = "urgent"};
+    urgent.session = PlanSession{};
+    urgent.session->victims.push_back({.namespace_name = "team",
+                                       .name = "s",
+                                       .fate = SessionFate::requeues,
+                                       .ends_at = Time{30'000},
+                                       .resume_after = Time{60'000}});
+    return {.id = "p",
+            .asks = {urgent},
+            .actions = {{.type = ActionType::requeue,
+                         .namespace_name = "team",
+                         .name = "s",
+                         .uid = "S",
+                         .ask = "Session team/urgent"}}};
+  }
+  Session stored_session() const { return cluster.own<Session>().begin()->second; }
+  std::optional<Time> held(AskKind kind) const { return flight.hold_until(kind, Time{1}); }
+};
+
+TEST_F(SessionInFlightTest, AStartIsLaidOverAndOnlySessionsWait) {
+  cluster.apply(session(SessionPhase::pending));
+  flight.sent({.id = "p", .asks = {ask(Outcome::fits, "n1")}}, cluster, Time{0});
+  EXPECT_EQ(look(1), 1U);
+  EXPECT_EQ(stored_session().status.phase, SessionPhase::running);
+  EXPECT_EQ(stored_session().kernels[0].node, "n1");
+  EXPECT_EQ(held(AskKind::session), Time{10'000});
+  for (const AskKind kind : {AskKind::pod, AskKind::pod_group, AskKind::queue}) {
+    EXPECT_EQ(held(kind), std::nullopt) << choice_name(kind);
+  }
+  EXPECT_EQ(held(AskKind::replica_schedule), std::nullopt);
+  // An older state of it, and then the start.
+  const Change older = flight.seen(session(SessionPhase::pending));
+  EXPECT_EQ(std::get<Session>(older).status.phase, SessionPhase::running);
+  flight.seen(session(SessionPhase::running, "n1"));
+  EXPECT_TRUE(flight.empty());
+  EXPECT_EQ(held(AskKind::session), std::nullopt);
 }
 
-TEST_F(InFlightTest, AKernelIsPartOfItsSession) {
-  Session session{.namespace_name = "team", .name = "s"};
-  session.kernels.push_back({.name = "main", .nominated_node = "n1"});
-  cluster.apply(session);
-  PlanAction action{.type = ActionType::nominate, .namespace_name = "team", .name = "s/main"};
-  action.node = "n1";
-  flight.sent({.actions = {action}}, cluster, Time{0});
-  EXPECT_TRUE(flight.empty());  // It stands.
-  action.node = "n2";
-  flight.sent({.actions = {action}}, cluster, Time{0});
-  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
-  flight.seen(session);  // Not yet.
-  EXPECT_FALSE(flight.empty());
-  session.kernels[0].nominated_node = "n2";
-  flight.seen(session);
+TEST_F(SessionInFlightTest, ARefusedOrLateStartIsTakenBack) {
+  cluster.apply(session(SessionPhase::pending));
+  flight.sent({.id = "p", .asks = {ask(Outcome::fits, "n1")}}, cluster, Time{0});
+  look(1);
+  const auto before =
+      flight.refused({.plan = "p", .object = *parse_ref("Session team/s"), .reason = "conflict"});
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(std::get<Session>(*before), session(SessionPhase::pending));
+  EXPECT_TRUE(flight.empty());
+  cluster.apply(*before);
+  flight.sent({.id = "p2", .asks = {ask(Outcome::fits, "n1")}}, cluster, Time{2});
+  look(3);
+  EXPECT_EQ(look(10'002), 1U);
+  EXPECT_EQ(stored_session(), session(SessionPhase::pending));
   EXPECT_TRUE(flight.empty());
 }
 
-TEST_F(InFlightTest, ANoticeHoldsTheCycleUntilTheSessionLeavesAndIsNotAwaitedTwice) {
-  Session session{.namespace_name = "team", .name = "s", .uid = "S"};
-  session.status.phase = SessionPhase::running;
-  session.kernels.push_back({.name = "main", .node = "n1"});
-  cluster.apply(session);
-  const PlanAction notice{
-      .type = ActionType::requeue, .namespace_name = "team", .name = "s", .uid = "S"};
-  flight.sent({.actions = {notice}}, cluster, Time{0});
-  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
-  flight.seen(session);  // Not yet.
-  EXPECT_FALSE(flight.empty());
-  session.status.ends_at = Time{5'000};
-  flight.seen(session);
+TEST_F(SessionInFlightTest, ANominationThatStandsIsNotAwaited) {
+  Session waits = session(SessionPhase::pending);
+  waits.kernels[0].nominated_node = "n1";
+  cluster.apply(waits);
+  flight.sent({.id = "p", .asks = {ask(Outcome::waits, "n1")}}, cluster, Time{0});
   EXPECT_TRUE(flight.empty());
-  // The next plan says the same, and nothing new will be shown for it.
-  cluster.apply(session);
-  flight.sent({.actions = {notice}}, cluster, Time{100});
-  EXPECT_TRUE(flight.empty());
-  // Another session of that name has not been told.
-  session.uid = "T";
-  cluster.apply(session);
-  flight.sent({.actions = {notice}}, cluster, Time{200});
+  flight.sent({.id = "p", .asks = {ask(Outcome::waits, "n2")}}, cluster, Time{0});
+  EXPECT_EQ(held(AskKind::session), Time{10'000});
+  look(1);
+  EXPECT_EQ(stored_session().kernels[0].nominated_node, "n2");
+  flight.seen(waits);  // Not yet.
   EXPECT_FALSE(flight.empty());
+  waits.kernels[0].nominated_node = "n2";
+  flight.seen(waits);
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(SessionInFlightTest, AVictimIsLeavingUntilItIsSeenToBeAndIsNotAwaitedTwice) {
+  Session runs = session(SessionPhase::running, "n1");
+  cluster.apply(runs);
+  flight.sent(preemption(), cluster, Time{0});
+  look(1);
+  EXPECT_EQ(stored_session().status.ends_at, Time{30'000});
+  EXPECT_EQ(stored_session().status.fate, SessionFate::requeues);
+  EXPECT_EQ(held(AskKind::session), Time{10'000});
+  // The next plan says the same: one preemption is one preemption.
+  flight.sent(preemption(), cluster, Time{2});
+  look(3);
+  EXPECT_EQ(stored_session().status.preemptions, 1);
+  flight.seen(runs);  // Not yet.
+  EXPECT_FALSE(flight.empty());
+  runs.status.ends_at = Time{30'000};
+  flight.seen(runs);
+  EXPECT_TRUE(flight.empty());
+  cluster.apply(runs);
+  flight.sent(preemption(), cluster, Time{100});
+  EXPECT_TRUE(flight.empty());
+  // Another session of that name is not preempted.
+  runs.uid = "T";
+  runs.status.ends_at.reset();
+  cluster.apply(runs);
+  flight.sent(preemption(), cluster, Time{200});
+  EXPECT_TRUE(flight.empty());
 }
 
 /// Before, the pod counted as leaving, its room as free soon, and its budget as used up.
@@ -327,12 +393,14 @@ TEST_F(InFlightBudgets, ASessionThatLeavesIsNoPodOfItsName) {
   notice.ask = "Session default/urgent";
   other.sent({.id = "p", .actions = {notice}}, cluster, Time{0});
   EXPECT_FALSE(other.has_pod("default", "a"));
-  EXPECT_TRUE(other.unseen(cluster, Time{1}).empty());
-  EXPECT_EQ(other.hold_until(Time{1}), Time{10'000});
+  for (const Change& change : other.unseen(Time{1})) {
+    EXPECT_TRUE(std::holds_alternative<Session>(change));
+  }
+  EXPECT_EQ(other.hold_until(AskKind::session, Time{1}), Time{10'000});
   // The pod is another one.
   EXPECT_EQ(std::get<Pod>(other.seen(pod("n1"))).deletion, std::nullopt);
   other.seen(Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = "a"});
-  other.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+  other.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "conflict"});
   EXPECT_FALSE(other.empty());
   session.status.ends_at = Time{5'000};
   other.seen(session);
@@ -353,9 +421,9 @@ TEST_F(InFlightTest, SchedulesWaitUntilEveryCommitIsSeen) {
   };
   flight.sent({.actions = {scale("east", 1, 2), scale("east", 2, 3), scale("west", 0, 1)}}, cluster,
               Time{0});
-  EXPECT_EQ(flight.hold_schedules_until(Time{1}), Time{10'000});
-  EXPECT_EQ(flight.hold_until(Time{1}), std::nullopt);  // Nobody else waits for a plane.
-  flight.seen(schedule);                                // Only its status was written.
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{1}), Time{10'000});
+  EXPECT_EQ(flight.hold_until(AskKind::pod, Time{1}), std::nullopt);
+  flight.seen(schedule);  // Only its status was written.
   EXPECT_FALSE(flight.empty());
   schedule.planes[0].committed = 3;
   flight.seen(schedule);
@@ -366,17 +434,19 @@ TEST_F(InFlightTest, SchedulesWaitUntilEveryCommitIsSeen) {
 }
 
 /// A decision on what it was before would write over it.
-TEST_F(InFlightTest, TheStatusOfAScheduleHoldsTheCycleUntilItIsSeenOrRefused) {
+TEST_F(InFlightTest, TheStatusOfAScheduleHoldsSchedulesUntilItIsSeenOrRefused) {
   ReplicaSchedule schedule{.namespace_name = "team", .name = "web", .deployment = "web"};
   cluster.apply(schedule);
   PlanReplicaStatus next{.namespace_name = "team", .name = "web"};
   next.status.claims.push_back({.plane = "east", .node = "e1"});
   const Plan plan{.id = "p", .replica_status = {next}};
   flight.sent(plan, cluster, Time{0});
-  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{1}), Time{10'000});
+  EXPECT_EQ(flight.hold_until(AskKind::pod, Time{1}), std::nullopt);
   schedule.unmet = 1;
-  flight.seen(schedule);  // Something else about it.
-  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  const Change laid = flight.seen(schedule);  // Something else about it.
+  EXPECT_EQ(std::get<ReplicaSchedule>(laid).status, next.status);
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{1}), Time{10'000});
   schedule.status = next.status;
   flight.seen(schedule);
   EXPECT_TRUE(flight.empty());
@@ -384,7 +454,7 @@ TEST_F(InFlightTest, TheStatusOfAScheduleHoldsTheCycleUntilItIsSeenOrRefused) {
   flight.sent(plan, cluster, Time{0});
   const auto refuse = [&](std::string id) {
     flight.refused({.plan = std::move(id),
-                    .object = "ReplicaSchedule team/web",
+                    .object = *parse_ref("ReplicaSchedule team/web"),
                     .reason = "conflict",
                     .ask = {}});
   };
@@ -404,15 +474,16 @@ TEST_F(InFlightTest, NothingIsDecidedAboutSchedulesWhileAStatusWaitsToBeSent) {
   PlanAction scale{.type = ActionType::scale_up, .namespace_name = "team", .name = "web"};
   scale.scale = {.plane = "east", .committed_before = 0, .committed_after = 1};
   flight.sent({.id = "p", .replica_status = {next}, .actions = {scale}}, cluster, Time{5'000});
-  flight.unseen(cluster, Time{20'000}, Time{5'000});  // Not answered yet.
-  EXPECT_EQ(flight.hold_until(Time{20'000}), std::nullopt) << "others wait no longer";
-  EXPECT_EQ(flight.hold_schedules_until(Time{20'000}), Time{30'000});
-  flight.unseen(cluster, Time{29'999}, Time{6'000});  // Only what was sent later waits.
-  EXPECT_EQ(flight.hold_schedules_until(Time{29'999}), Time{30'000});
+  flight.unseen(Time{20'000}, Time{5'000});  // Not answered yet.
+  EXPECT_EQ(flight.hold_until(AskKind::pod, Time{20'000}), std::nullopt) << "others wait no longer";
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{20'000}), Time{30'000});
+  flight.unseen(Time{29'999}, Time{6'000});  // Only what was sent later waits.
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{29'999}), Time{30'000});
   schedule.status = next.status;
   flight.seen(schedule);
-  EXPECT_EQ(flight.hold_schedules_until(Time{29'999}), Time{30'000}) << "the scale goes after it";
-  flight.unseen(cluster, Time{30'000}, std::nullopt);
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{29'999}), Time{30'000})
+      << "the scale goes after it";
+  flight.unseen(Time{30'000}, std::nullopt);
   EXPECT_TRUE(flight.empty());
 }
 
@@ -426,12 +497,14 @@ TEST_F(InFlightTest, AReceiptOfAPlaneIsAboutThatPlane) {
   };
   flight.sent({.id = "p", .actions = {scale("east"), scale("west")}}, cluster, Time{0});
   EXPECT_EQ(flight.size(), 3U) << "a Deployment that has the name of a pod is none";
-  Receipt receipt{.plan = "p", .object = "Pod default/a", .reason = "gone", .plane = "east"};
+  Receipt receipt{.plan = "p", .object = pod_ref("default", "a", "east"), .reason = "gone"};
   EXPECT_FALSE(flight.refused(receipt).has_value());
   EXPECT_TRUE(flight.has_pod("default", "a"));
+  EXPECT_EQ(flight.size(), 3U) << "nor is it a Deployment of that name";
+  receipt.object.kind = RefKind::deployment;
+  flight.refused(receipt);
   EXPECT_EQ(flight.size(), 2U);
-  receipt.object = "Deployment default/a";
-  receipt.plane = "west";
+  receipt.object.plane = "west";
   receipt.plan = "another";
   flight.refused(receipt);
   EXPECT_EQ(flight.size(), 2U);
@@ -445,11 +518,14 @@ TEST_F(InFlightTest, ARefusedStatusDoesNotEndTheWaitForAScale) {
   PlanAction action{.type = ActionType::scale_down, .namespace_name = "team", .name = "web"};
   action.scale = {.plane = "east", .committed_before = 2, .committed_after = 1};
   flight.sent({.id = "p", .actions = {action}}, cluster, Time{0});
-  flight.refused(
-      {.plan = "p", .object = "ReplicaSchedule team/web", .reason = "conflict", .ask = {}});
-  EXPECT_EQ(flight.hold_schedules_until(Time{1}), Time{10'000});
-  flight.refused(
-      {.plan = "p", .object = "Deployment team/web", .reason = "gone", .ask = {}, .plane = "east"});
+  flight.refused({.plan = "p",
+                  .object = *parse_ref("ReplicaSchedule team/web"),
+                  .reason = "conflict",
+                  .ask = {}});
+  EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{1}), Time{10'000});
+  ObjectRef deployment = *parse_ref("Deployment team/web");
+  deployment.plane = "east";
+  flight.refused({.plan = "p", .object = deployment, .reason = "gone"});
   EXPECT_TRUE(flight.empty());
 }
 
@@ -497,9 +573,9 @@ TEST_F(QueueInFlightTest, TheNewestStatusCounts) {
   EXPECT_EQ(look(3), 1U);
   EXPECT_EQ(seen_queue(queue({{"cpu", 2'000}})).allocated, (Quotas{{"cpu", 3'000}}));
   // The older one was refused: that says nothing about the newer.
-  EXPECT_FALSE(flight.refused({.plan = "p", .object = "Queue team"}).has_value());
+  EXPECT_FALSE(flight.refused({.plan = "p", .object = *parse_ref("Queue team")}).has_value());
   EXPECT_FALSE(flight.empty());
-  const auto before = flight.refused({.plan = "p2", .object = "Queue team"});
+  const auto before = flight.refused({.plan = "p2", .object = *parse_ref("Queue team")});
   ASSERT_TRUE(before.has_value());
   EXPECT_EQ(std::get<Queue>(*before), queue({{"cpu", 2'000}}));  // As it was shown last.
   EXPECT_TRUE(flight.empty());

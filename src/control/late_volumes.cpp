@@ -38,8 +38,8 @@ std::vector<Change> LateVolumes::show(std::vector<Change> changes, const Cluster
     return coming.contains(claim.volume) ||
            shown.own<PersistentVolume>().contains({std::string(), claim.volume});
   };
-  std::vector<Change> told;
-  told.reserve(changes.size() + held_.size());
+  std::vector<Change> changed;
+  changed.reserve(changes.size() + held_.size());
   for (Change& change : changes) {
     const ChangeKey key = key_of_change(change);
     const auto before = held_.find(key);
@@ -52,17 +52,17 @@ std::vector<Change> LateVolumes::show(std::vector<Change> changes, const Cluster
       continue;
     }
     if (before != held_.end()) held_.erase(before);
-    told.push_back(std::move(change));
+    changed.push_back(std::move(change));
   }
   for (auto at = held_.begin(); at != held_.end();) {
     if (now < at->second.until && !is_there(at->second.claim)) {
       ++at;
       continue;
     }
-    told.emplace_back(std::move(at->second.claim));
+    changed.emplace_back(std::move(at->second.claim));
     at = held_.erase(at);
   }
-  return told;
+  return changed;
 }
 
 std::optional<Time> LateVolumes::next_due() const {

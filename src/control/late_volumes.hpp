@@ -1,10 +1,10 @@
-// LateVolumes: claims that are bound to a volume which nobody has seen yet.
+// LateVolumes: claims that are bound to a volume which the watch has not shown yet.
 //
 // Claims and volumes come by two watches, and the news of one may be late. A claim without its
 // volume fits nowhere: the pod that it belongs to would lose the room that is held for it (SPEC
-// section 8, provision a volume) in the moment in which it could be bound, to whoever asks next. So
+// section 8, provision a volume) in the moment in which it could be bound, to the next ask. So
 // such a claim is shown as it was before, until its volume is there, for `patience` at most: a
-// volume that somebody has deleted never comes.
+// volume that was deleted never comes.
 #pragma once
 
 #include <map>

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 
-#include "base/check.hpp"
+#include "base/contain.hpp"
 
 namespace makeway {
 namespace {
@@ -18,7 +16,7 @@ bool is_listed(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
   });
 }
 
-/// Adds whom the breaches name; false: nobody who is not left out already.
+/// Adds the asks that the breaches name; false: all of them are left out already.
 bool leave_out(const std::vector<LawBreach>& breaches, std::vector<PlanLeftOut>& left_out) {
   bool any = false;
   for (const LawBreach& breach : breaches) {
@@ -41,7 +39,7 @@ std::string breach_text(const LawBreach& breach) {
                      breach.text);
 }
 
-/// For whoever looks at the object; only these kinds have such a condition.
+/// For users that look at the object; only these kinds have such a condition.
 void add_refusal(const AskName& ask, const Problem& problem, Plan& plan) {
   if (ask.kind != AskKind::pod && ask.kind != AskKind::pod_group) return;
   const bool is_pod = ask.kind == AskKind::pod;
@@ -97,14 +95,14 @@ class LawfulPlanMaker {
     Problem problem;
   };
 
-  /// Law 13. It ends: each time somebody fewer asks.
+  /// Law 13. It ends: each time there is one ask fewer.
   Decision decide_others() {
     Decision decision = decide();
     while (tools_.keep_going && !decision.plan && refuse(decision.problems)) decision = decide();
     return decision;
   }
 
-  /// False: the problems are those of nobody who is named.
+  /// False: the problems are those of no named ask.
   bool refuse(const Problems& problems) {
     const std::size_t before = refusals_.size();
     for (const Problem& problem : problems) {
@@ -115,30 +113,29 @@ class LawfulPlanMaker {
       request_.asks.erase(ask);
     }
     if (refusals_.size() == before) return false;
-    // Nobody named would be everybody; the queue stage is part of every plan.
+    // A request that names no ask means all of them; the queue stage is part of every plan.
     if (request_.asks.empty()) {
       request_.asks.push_back({.kind = AskKind::queue, .namespace_name = {}, .name = {}});
     }
     return true;
   }
 
+  /// What failed, where failures are contained.
+  template <class Work>
+  std::optional<std::string> contain(Work&& work) const {
+    if (tools_.contain) return failure_of(work);
+    work();
+    return std::nullopt;
+  }
+
   Decision decide() {
     const std::int64_t start = tools_.microseconds();
     Decision decision;
-    if (!tools_.contain) {
-      decision = tools_.decide(cluster_, configuration_, request_);
-    } else {
-      try {
-        const CheckContainment contained;
-        decision = tools_.decide(cluster_, configuration_, request_);
-      } catch (const std::bad_alloc&) {
-        throw;  // No bug of ours: whoever gave us the input has to hear of it.
-      } catch (const std::exception& failed) {
-        decision = {.plan = {}, .problems = {}, .failure = failed.what()};
-      }
-    }
+    const auto failure =
+        contain([&] { decision = tools_.decide(cluster_, configuration_, request_); });
+    if (failure) decision = {.plan = {}, .problems = {}, .failure = *failure};
     if (decision.plan) {
-      // Who was left out inside of `decide` stays out, and nobody is forgotten.
+      // An ask that was left out inside of `decide` stays out, and none is forgotten.
       for (PlanLeftOut& left : decision.plan->left_out) {
         const AskName ask{
             .kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
@@ -156,18 +153,8 @@ class LawfulPlanMaker {
   std::optional<std::vector<LawBreach>> check(const Plan& plan) {
     const std::int64_t start = tools_.microseconds();
     std::optional<std::vector<LawBreach>> breaches;
-    if (!tools_.contain) {
-      breaches = tools_.check(cluster_, configuration_, plan);
-    } else {
-      try {
-        const CheckContainment contained;
-        breaches = tools_.check(cluster_, configuration_, plan);
-      } catch (const std::bad_alloc&) {
-        throw;  // No bug of ours: whoever gave us the input has to hear of it.
-      } catch (const std::exception& failed) {
-        judge_failure_ = failed.what();
-      }
-    }
+    const auto failure = contain([&] { breaches = tools_.check(cluster_, configuration_, plan); });
+    if (failure) judge_failure_ = *failure;
     made_.check_us += tools_.microseconds() - start;
     return breaches;
   }

@@ -1,12 +1,12 @@
 // From a cluster to a plan that keeps the laws: decide, judge, contain (SPEC section 1, law 14).
 //
-//  1. `decide` makes a plan. An ask inside whose decision a CHECK failed is left out by it. Whoever
-//     is named and cannot ask ends it; with `keep_going` the others are decided without it, its
-//     problem is told, and the condition of its pod or group says it as well (law 13).
+//  1. `decide` makes a plan. An ask inside whose decision a CHECK failed is left out by it. A named
+//     object that cannot ask ends it; with `keep_going` the others are decided without it, its
+//     problem is reported, and the condition of its pod or group says it as well (law 13).
 //  2. `check` judges it. Lawful: that is the plan.
 //  3. Otherwise all asks that the breaches name are left out, and the cycle is decided afresh, at
 //     most three times. A breach of the queue stage leaves out that stage.
-//  4. Still unlawful, nobody new is named, or something failed outside of any ask: an empty plan
+//  4. Still unlawful, no new ask is named, or something failed outside of any ask: an empty plan
 //     that says why it is withheld.
 // Without `contain` the first breach is the end, and a failed CHECK stops the process: tests and
 // debug builds hide no bug.
@@ -30,8 +30,8 @@ struct PlanTools {
   std::function<std::string(const Plan&)> identify;  ///< The plan's id, from everything else in it.
   std::function<std::int64_t()> microseconds;        ///< Of a clock that only goes forward.
   bool contain = false;
-  /// Law 13, in a live run: who is named and cannot ask does not stop the others. Else it is an
-  /// error of whoever named it.
+  /// Law 13, in a live run: a named object that cannot ask does not stop the others. Else it is an
+  /// error of the caller.
   bool keep_going = false;
 };
 
@@ -44,7 +44,7 @@ struct RefusedPlan {
 
 struct LawfulPlan {
   std::optional<Plan> plan;          ///< None: see `problems`; without `contain` also `refused`.
-  Problems problems;                 ///< Of what was asked for; with a plan, of who cannot ask.
+  Problems problems;                 ///< Of what was asked for; with a plan, of objects that cannot ask.
   std::optional<Time> recheck_at;    ///< See Decision.
   std::vector<RefusedPlan> refused;  ///< In the order in which they were made.
   std::int64_t decide_us = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "control/scheduler_name.hpp"
 #include "model/budget_finder.hpp"
 #include "model/names.hpp"
 #include "model/object_text.hpp"
@@ -64,7 +65,7 @@ LiveView::LiveView(const Configuration& configuration, LiveViewOptions options)
     : configuration_(configuration),
       options_(std::move(options)),
       late_volumes_(options_.volume_patience),
-      closed_(options_.closed_first, options_.closed_longest) {}
+      closed_(options_.closed_nodes) {}
 
 std::optional<Time> LiveView::next_due() const {
   std::optional<Time> next;
@@ -88,7 +89,7 @@ std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& 
     if (round.everything || may_be_doubtful(round)) note_findings();
     mark_two_budgets(round);
     honour(round, now);
-    shown = told(round);
+    shown = changes_shown(round);
     compact();
   }
   keep_pods_away(shown, news, now);
@@ -108,16 +109,11 @@ bool LiveView::take_daemon_sets(const LiveNews& news) {
   return any;
 }
 
-bool LiveView::is_ours(const Pod& pod) const {
-  const std::string_view name =
-      pod.scheduler.empty() ? names::default_scheduler : std::string_view(pod.scheduler);
-  return options_.schedulers.empty() ||
-         std::ranges::find(options_.schedulers, name) != options_.schedulers.end();
-}
+bool LiveView::is_ours(const Pod& pod) const { return names_scheduler(pod, options_.schedulers); }
 
-/// Nobody makes it leave. KeptBy has one word for both reasons, since both mean the same: somebody
-/// else decides about the pod.
-/// Whoever places pods of planes, replicas among them are ours to scale.
+/// It is never a victim. KeptBy has one word for both reasons, since both mean the same: another
+/// scheduler decides about the pod.
+/// Whatever places pods of planes, replicas among them are ours to scale.
 bool LiveView::is_kept(const Pod& pod) const {
   const bool is_elsewhere = !pod.plane.empty();
   if (!configuration_.protection.preempt_other_schedulers && !is_elsewhere && !is_ours(pod)) {
@@ -134,7 +130,7 @@ void LiveView::note_group_of(const ChangeKey& pod, Round& round) const {
   if (unit.group.exists()) round.groups.insert(key_of_group(seen_, seen_.groups()[unit.group]));
 }
 
-/// Who is under two budgets may be another one now. Their status changes often and means nothing
+/// Other pods may be under two budgets now. Their status changes often and means nothing
 /// here.
 void LiveView::note_budget(const ChangeKey& key, const DisruptionBudget* budget,
                            Round& round) const {
@@ -171,7 +167,7 @@ bool LiveView::changes_rules(const Change& change, const ChangeKey& key) const {
     case ObjectKind::workload: break;
     default: return false;
   }
-  // What was taken off must be taken off again, even if the same is told once more.
+  // What was taken off must be taken off again, even if the same is shown once more.
   return edited_.contains(key) || !has_same_spec(object_at(seen_, key), change);
 }
 
@@ -183,7 +179,7 @@ void LiveView::note_change(Change& change, Round& round) const {
     round.pods.insert(key);
     note_group_of(key, round);  // That it leaves, maybe.
     if (auto* const pod = std::get_if<Pod>(&change)) {
-      pod->kept = is_kept(*pod) ? KeptBy::other_scheduler : KeptBy::nobody;
+      pod->kept = is_kept(*pod) ? KeptBy::other_scheduler : KeptBy::none;
     }
   }
   if (kind == ObjectKind::pod_group) round.redefined.insert(key);
@@ -208,8 +204,8 @@ void LiveView::take(Round& round) {
   }
   for (const Change& change : round.changes) {
     put(change);
-    if (told_marks_.empty() || !std::holds_alternative<Removal>(change)) continue;
-    told_marks_.erase(object_text(change));
+    if (reported_marks_.empty() || !std::holds_alternative<Removal>(change)) continue;
+    reported_marks_.erase(object_text(change));
   }
   if (many) {
     seen_.finish_bulk();
@@ -279,7 +275,7 @@ bool LiveView::may_be_wrong(const Round& round) const {
     const auto* const node = std::get_if<Node>(&change);
     return node == nullptr || are_small(node->allocatable);
   };
-  // Nobody may be protected by less than it asks with.
+  // No pod may be protected by a lower priority than it asks with.
   const auto is_inverted = [&](const ChangeKey& key) {
     const auto pod = pod_at(seen_, key);
     if (!pod) return false;
@@ -292,7 +288,7 @@ bool LiveView::may_be_wrong(const Round& round) const {
          std::ranges::any_of(round.groups, is_held);
 }
 
-/// Law 13: what is wrong beside other objects is mended, and nobody else is stopped by it. Rare: a
+/// Law 13: what is wrong beside other objects is mended, and no other object is stopped by it. Rare: a
 /// copy of everything is mended and compared.
 void LiveView::quarantine(Round& round) {
   quarantined_.clear();
@@ -385,7 +381,7 @@ void LiveView::mark_two_budgets(Round& round) {
     const ChangeKey key = key_of_pod(seen_, index);
     if (!round.last.contains(key)) round.shown_before.try_emplace(key, pod);
     round.altered.insert(key);
-    pod.kept = is_under_two ? KeptBy::two_budgets : KeptBy::nobody;
+    pod.kept = is_under_two ? KeptBy::two_budgets : KeptBy::none;
     put(pod);
   }
 }
@@ -415,10 +411,10 @@ void LiveView::note_mark(const NotHonoured& mark) {
   const auto pod = seen_.find_pod(notice.namespace_name, notice.name);
   if (!is_group && (!pod || seen_.pods().flags[*pod].kept == KeptBy::other_scheduler)) return;
   if (notices_.size() >= options_.notices_max) return;
-  std::uint32_t& told = told_marks_[mark.object];
+  std::uint32_t& reported = reported_marks_[mark.object];
   const std::uint32_t bit = 1U << static_cast<unsigned>(mark.mark);
-  if ((told & bit) != 0) return;
-  told |= bit;
+  if ((reported & bit) != 0) return;
+  reported |= bit;
   notices_.push_back(std::move(notice));
 }
 
@@ -467,9 +463,9 @@ void LiveView::compact() {
   interned_before_ = seen_.interned_count();
 }
 
-// ---- What is told -------------------------------------------------------------------------------
+// ---- What is shown ------------------------------------------------------------------------------
 
-std::vector<Change> LiveView::told(Round& round) const {
+std::vector<Change> LiveView::changes_shown(Round& round) const {
   std::vector<Change> shown;
   shown.reserve(round.changes.size() + round.shown_before.size());
   for (std::size_t at = 0; at < round.changes.size(); ++at) {
@@ -497,9 +493,9 @@ void LiveView::keep_pods_away(std::vector<Change>& changes, const LiveNews& news
   }
   for (std::string& owner : closed_.take_opened(now)) owners.insert(std::move(owner));
   if (owners.empty() && closed_.empty()) return;
-  std::set<ChangeKey> told;
+  std::set<ChangeKey> known;
   for (Change& change : changes) {
-    told.insert(key_of_change(change));
+    known.insert(key_of_change(change));
     auto* const pod = std::get_if<Pod>(&change);
     if (pod == nullptr || !pod->node.empty()) continue;
     keep_away(*pod, closed_.closed_to(controller_of(*pod), now));
@@ -508,7 +504,7 @@ void LiveView::keep_pods_away(std::vector<Change>& changes, const LiveNews& news
     if (owners.empty()) break;
     Pod pod = seen_.pod(index);
     const std::string owner = controller_of(pod);
-    if (!owners.contains(owner) || told.contains(key_of_pod(seen_, index))) continue;
+    if (!owners.contains(owner) || known.contains(key_of_pod(seen_, index))) continue;
     keep_away(pod, closed_.closed_to(owner, now));
     changes.emplace_back(std::move(pod));
   }

@@ -1,14 +1,14 @@
 // LiveView: a live cluster as decisions may see it, between the watches and the loop.
 //
 // What API servers show is what tenants wrote. The view follows it and shows something else where a
-// rule of a live run says so; whoever decides and judges then needs no such rule:
+// rule of a live run says so; deciding and judging then need no such rule:
 //  1. What is wrong beside other objects is in quarantine (law 13,
 //  model/validation/quarantine.hpp):
-//     a class or a parent that somebody removed stops nobody else.
+//     a class or a parent that was removed stops no other object.
 //  2. Marks that do not count are taken off (SPEC section 10, model/trust.hpp).
-//  3. Pods of other schedulers are nobody's victims unless `protection.preemptOtherSchedulers`;
-//     under strict budgets neither are pods under two of them (KeptBy). Where `may_leave` says who
-//     may be made to leave, nobody else is a victim either.
+//  3. Pods of other schedulers are never victims unless `protection.preemptOtherSchedulers`;
+//     under strict budgets neither are pods under two of them (KeptBy). Where `may_leave` lists the
+//     pods that may be evicted, no other pod is a victim either.
 //  4. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
 //     (closed_nodes.hpp).
 //  5. A pod that is a kernel of a session is that session's row and nothing else
@@ -17,7 +17,7 @@
 //
 // What changes is looked at, and what depends on it: a pod and its group. When rules change (a
 // trusted namespace, a queue, a class, a DaemonSet) everything is looked at again, O(cluster). So
-// it is once a minute as long as somebody's stated cost is more than its run time, which grows.
+// it is once a minute as long as the stated cost of a pod is more than its run time, which grows.
 // One thread.
 #pragma once
 
@@ -45,13 +45,12 @@
 namespace makeway {
 
 struct LiveViewOptions {
-  std::vector<std::string> schedulers;  ///< Whose pods are ours; none: everybody's.
-  /// Uids; none: everybody whom the rules allow.
+  std::vector<std::string> schedulers;  ///< Their pods are ours; none: all are.
+  /// Uids; none: all pods that the rules allow.
   std::optional<std::set<std::string>> may_leave = std::nullopt;
   /// Reservations of pods were read from their status (kube/own_memory.hpp), so they count.
   bool recalls_notes = false;
-  Duration closed_first{60'000};
-  Duration closed_longest{3'600'000};
+  Backoff closed_nodes{.first = {60'000}, .max = {3'600'000}};
   Duration cost_again{60'000};
   Duration volume_patience{5'000};
   std::size_t notices_max = 100;
@@ -127,7 +126,7 @@ class LiveView {
   TrustScope scope_of(const Round& round) const;
   void honour(Round& round, Time now);
   void note_mark(const NotHonoured& mark);
-  std::vector<Change> told(Round& round) const;
+  std::vector<Change> changes_shown(Round& round) const;
   void keep_pods_away(std::vector<Change>& changes, const LiveNews& news, Time now);
   void put(const Change& change);
   void compact();
@@ -147,7 +146,7 @@ class LiveView {
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;
   std::array<std::uint64_t, choice_names<TrustMark>.size()> not_honoured_{};
-  std::map<std::string, std::uint32_t> told_marks_;  ///< By object: a bit for each TrustMark.
+  std::map<std::string, std::uint32_t> reported_marks_;  ///< By object: a bit for each TrustMark.
   std::vector<MarkNotice> notices_;
   std::uint64_t kubelet_refusals_ = 0;
 };

@@ -58,10 +58,10 @@ TEST_F(LiveViewTest, OnlyWhoMayLeaveIsNotKept) {
   const auto told =
       strict.show({pod("victim", "n1"), pod("neighbour", "n1"), again, pod("asks")}, {}, now);
   for (const Change& change : told) shown.apply(change);
-  EXPECT_EQ(shown_pod("victim").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("victim").kept, KeptBy::none);
   EXPECT_EQ(shown_pod("neighbour").kept, KeptBy::other_scheduler);
   EXPECT_EQ(shown_pod("again").kept, KeptBy::other_scheduler);
-  EXPECT_EQ(shown_pod("asks").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("asks").kept, KeptBy::none);
 }
 
 TEST_F(LiveViewTest, PodsOfOtherSchedulersAreKept) {
@@ -70,8 +70,8 @@ TEST_F(LiveViewTest, PodsOfOtherSchedulersAreKept) {
   Pod liar = pod("liar", "n1");
   liar.kept = KeptBy::other_scheduler;
   show({pod("ours", "n1"), theirs, liar});
-  EXPECT_EQ(shown_pod("ours").kept, KeptBy::nobody);
-  EXPECT_EQ(shown_pod("liar").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("ours").kept, KeptBy::none);
+  EXPECT_EQ(shown_pod("liar").kept, KeptBy::none);
   EXPECT_EQ(shown_pod("theirs").kept, KeptBy::other_scheduler);
 }
 
@@ -80,7 +80,7 @@ TEST_F(LiveViewTest, TheyAreNotWhereTheKnobSaysSo) {
   Pod theirs = pod("theirs", "n1");
   theirs.scheduler = "other";
   show({theirs});
-  EXPECT_EQ(shown_pod("theirs").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("theirs").kept, KeptBy::none);
 }
 
 TEST_F(LiveViewTest, UnderStrictBudgetsWhoIsUnderTwoIsKept) {
@@ -88,15 +88,15 @@ TEST_F(LiveViewTest, UnderStrictBudgetsWhoIsUnderTwoIsKept) {
   Pod web = pod("web", "n1");
   web.labels = {{"app", "web"}};
   show({web, pod("other", "n1"), budget("one")});
-  EXPECT_EQ(shown_pod("web").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::none);
   EXPECT_EQ(show({budget("two")}), 2U);  // The budget, and whom it concerns.
   EXPECT_EQ(shown_pod("web").kept, KeptBy::two_budgets);
-  EXPECT_EQ(shown_pod("other").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("other").kept, KeptBy::none);
   EXPECT_EQ(show({budget("two", 0)}), 1U);  // Its status means nothing here.
   show({web});
   EXPECT_EQ(shown_pod("web").kept, KeptBy::two_budgets);
   show({Removal{.kind = ObjectKind::disruption_budget, .namespace_name = "a", .name = "one"}});
-  EXPECT_EQ(shown_pod("web").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::none);
 }
 
 TEST_F(LiveViewTest, MarksComeBackWhenTheirNamespaceIsTrusted) {

@@ -1,7 +1,7 @@
 // LoopWatcher: hears everything that a decision of the loop depends on, and the decision itself.
 //
-// What it is told is enough to decide again: the rules at the start, then every batch as the
-// cluster took it, then each cycle with who was due and what came out. A cycle is told before its
+// What it gets is enough to decide again: the rules at the start, then every batch as the
+// cluster took it, then each cycle with what was due and what came out. A cycle comes before its
 // plan is submitted, so that a record of it is never younger than its effects. The watcher changes
 // nothing, and the loop does not wait for an answer: whoever cannot keep up loses sight, not the
 // scheduler.
@@ -31,7 +31,7 @@ struct AppliedBatch {
   std::span<const Receipt> receipts;
 };
 
-/// One cycle in which somebody was due.
+/// One cycle in which an ask was due.
 struct MadeCycle {
   Time now;
   std::span<const AskName> due;
@@ -53,8 +53,8 @@ class LoopWatcher {
   virtual void batch(const AppliedBatch& batch, const Cluster& cluster) = 0;
   /// The cluster is what the plan was decided on.
   virtual void cycle(const MadeCycle& cycle, const Cluster& cluster) = 0;
-  /// A plan that nobody decided: what stands only in part ends (half_bound_gangs.hpp,
-  /// half_left_gangs.hpp).
+  /// A plan that no policy decided: what stands only in part ends (interrupted_gang_binds.hpp,
+  /// interrupted_gang_evictions.hpp).
   virtual void ends(const Plan& /*plan*/) {}
 };
 

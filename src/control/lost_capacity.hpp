@@ -1,5 +1,5 @@
 // LostCapacity: a node that is there and suddenly offers less may offer it again in a minute: a
-// device plugin restarts. Nobody leaves for a queue meanwhile (SPEC section 8, Brakes:
+// device plugin restarts. No pod is evicted for a queue meanwhile (SPEC section 8, Brakes:
 // capacityGrace; docs/decisions/0027-queues-live.md).
 //
 // A node that is removed was not lost, and one that is not ready offers what it offered.

@@ -18,7 +18,7 @@ struct OwnFinding {
   friend bool operator==(const OwnFinding&, const OwnFinding&) = default;
 };
 
-/// By "Queue research", or as whoever makes them says.
+/// By "Queue research", or another name that their author chose.
 using OwnFindings = std::map<std::string, OwnFinding>;
 
 }  // namespace makeway

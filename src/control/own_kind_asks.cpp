@@ -42,37 +42,33 @@ void OwnKindAsks::note_schedule(const ReplicaSchedule& schedule) {
 }
 
 void OwnKindAsks::back_off(const Receipt& receipt, Time now) {
-  const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
-  if (!text.starts_with(choice_name(kind_))) return;
-  is_hopeful_ = true;
+  const std::optional<AskName> ask = as_ask(receipt.concerned());
+  if (!ask || ask->kind != kind_) return;
+  retry_may_succeed_ = true;
   try_again(now, receipt.again_at);
 }
 
-void OwnKindAsks::back_off(const AskName& ask, Time now) {
+void OwnKindAsks::not_decided(const AskName& ask, Time now) {
   if (ask.kind != kind_) return;
-  if (!retry_at_) is_hopeful_ = false;
+  if (!retry_at_) retry_may_succeed_ = false;
   try_again(now, std::nullopt);
 }
 
 void OwnKindAsks::try_again(Time now, const std::optional<Time>& again_at) {
-  constexpr Duration least{1'000};
-  constexpr Duration most{60'000};
-  if (!retry_at_) {
-    delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);
-    retry_at_ = now + delay_;
-  }
-  // Of several that were refused, whoever may be tried first takes the others along.
-  if (again_at) retry_at_ = std::min(*retry_at_, std::max(*again_at, now + least));
+  constexpr Backoff backoff{.first = {1'000}, .max = {60'000}};
+  if (!retry_at_) retry_at_ = backoff.next_try(now, ++failures_);
+  // Of several that were refused, the one that may succeed first takes the others along.
+  retry_at_ = backoff.no_later_than(*retry_at_, again_at, now);
 }
 
-std::vector<AskName> OwnKindAsks::take_due(Time now) {
+std::vector<AskName> OwnKindAsks::take_due(const Cluster& /*cluster*/, Time now) {
   const std::optional<Time> next = next_due(now);
   if (!next || *next > now) return {};
   std::vector<AskName> due;
   for (const auto& [name, from] : pending_) {
     if (from <= now) due.push_back(name);
   }
-  if (!retry_at_) delay_ = {};  // Nothing was refused since they were tried.
+  if (!retry_at_) failures_ = 0;  // Nothing was refused since they were tried.
   awake_ = false;
   tried_ = now;
   retry_at_.reset();
@@ -88,7 +84,7 @@ std::optional<Time> OwnKindAsks::next_due(Time now, bool retries) const {
     if (from > tried_) next = std::min(next.value_or(from), from);
   }
   if (any && awake_) return now;
-  if (any && retry_at_ && (retries || is_hopeful_))
+  if (any && retry_at_ && (retries || retry_may_succeed_))
     next = std::min(next.value_or(*retry_at_), *retry_at_);
   if (any && recheck_at_) next = std::min(next.value_or(*recheck_at_), *recheck_at_);
   return next;

@@ -12,37 +12,35 @@
 #include <optional>
 #include <vector>
 
+#include "base/backoff.hpp"
+#include "control/ask_source.hpp"
 #include "control/port.hpp"
 #include "model/request.hpp"
 
 namespace makeway {
 
-class OwnKindAsks {
+class OwnKindAsks final : public AskSource {
  public:
-  /// Nobody asks whose policy is not enabled.
+  /// There are no asks while the policy is not enabled.
   OwnKindAsks(AskKind kind, const Configuration& configuration)
       : kind_(kind),
         is_enabled_(kind == AskKind::session ? configuration.session.enabled
                                              : configuration.replica.enabled) {}
 
   void note(const Change& change);
-  /// All of them or nobody, sorted.
-  std::vector<AskName> take_due(Time now);
-  /// When time alone may change what was decided. Whoever is due already, and was not taken, stays
-  /// so.
-  void learn(const std::optional<Time>& recheck_at, Time now) {
+  /// All of them or none, sorted.
+  std::vector<AskName> take_due(const Cluster& cluster, Time now) override;
+  /// What is due already, and was not taken, stays due.
+  void learn(const std::vector<AskName>& /*taken*/, const Plan& /*plan*/,
+             const std::optional<Time>& recheck_at, Time now) override {
     const bool is_due = recheck_at_ && *recheck_at_ <= now;
     if (!is_due) recheck_at_ = recheck_at;
   }
   /// An action for one of them was refused: all are tried again, 1 s later, doubling to 60 s, and
-  /// no later than a receipt says that it may go.
-  void back_off(const Receipt& receipt, Time now);
-  /// The judge refused the plan, or it could not be decided: nobody expects that another try ends
-  /// differently.
-  void back_off(const AskName& ask, Time now);
-  /// The earliest time at which somebody is due without a change; none: nobody is. Without
-  /// `retries`, of those who may find another answer then.
-  std::optional<Time> next_due(Time now, bool retries = true) const;
+  /// no later than a receipt says that it may succeed.
+  void back_off(const Receipt& receipt, Time now) override;
+  void not_decided(const AskName& ask, Time now) override;
+  std::optional<Time> next_due(Time now, bool retries = true) const override;
 
  private:
   void try_again(Time now, const std::optional<Time>& again_at);
@@ -56,8 +54,8 @@ class OwnKindAsks {
   std::optional<Time> recheck_at_;
   Time tried_{no_time};
   std::optional<Time> retry_at_;
-  bool is_hopeful_ = true;  ///< The retry may end differently.
-  Duration delay_{0};
+  bool retry_may_succeed_ = true;
+  std::int64_t failures_ = 0;  ///< In a row.
 };
 
 }  // namespace makeway

@@ -17,13 +17,13 @@ TEST(OwnKindAsks, AllThatArePendingAreTriedTogetherWhenAnythingChanges) {
   asks.note(waiting_session("a"));
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{1'000});
-  const std::vector<AskName> due = asks.take_due(Time{1'000});
+  const std::vector<AskName> due = asks.take_due({}, Time{1'000});
   ASSERT_EQ(due.size(), 2U);
   EXPECT_EQ(due[0].name, "a");
   EXPECT_EQ(due[1].name, "b");
-  EXPECT_TRUE(asks.take_due(Time{2'000}).empty());
+  EXPECT_TRUE(asks.take_due({}, Time{2'000}).empty());
   asks.note(Pod{.namespace_name = "default", .name = "other"});
-  EXPECT_EQ(asks.take_due(Time{3'000}).size(), 2U);
+  EXPECT_EQ(asks.take_due({}, Time{3'000}).size(), 2U);
 }
 
 /// Whoever has all that it wants is asked about as long as it claims something: nobody else would
@@ -36,13 +36,13 @@ TEST(OwnKindAsks, SchedulesAreTriedWhileTheyMissOrClaimSomething) {
   ReplicaSchedule claims{.namespace_name = "default", .name = "claims"};
   claims.status.claims.push_back({.plane = "east", .node = "e1"});
   asks.note(claims);
-  const std::vector<AskName> due = asks.take_due(Time{1'000});
+  const std::vector<AskName> due = asks.take_due({}, Time{1'000});
   ASSERT_EQ(due.size(), 2U);
   EXPECT_EQ(due[0].name, "claims");
   EXPECT_EQ(due[1].name, "web");
   claims.status.claims.clear();
   asks.note(claims);
-  EXPECT_EQ(asks.take_due(Time{2'000}).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, Time{2'000}).size(), 1U);
 }
 
 TEST(OwnKindAsks, WhoIsOffTheQueueIsDueWhenItsBackOffHasPassed) {
@@ -52,35 +52,36 @@ TEST(OwnKindAsks, WhoIsOffTheQueueIsDueWhenItsBackOffHasPassed) {
   session.status.fate = SessionFate::requeues;
   session.status.resume_after = Time{30'000};
   asks.note(session);
-  EXPECT_TRUE(asks.take_due(Time{1'000}).empty());
+  EXPECT_TRUE(asks.take_due({}, Time{1'000}).empty());
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{30'000});
-  EXPECT_EQ(asks.take_due(Time{30'000}).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, Time{30'000}).size(), 1U);
   EXPECT_FALSE(asks.next_due(Time{30'000}).has_value());
 }
 
 TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
-  EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
-  asks.learn(Time{5'000}, Time{1'000});
+  EXPECT_EQ(asks.take_due({}, Time{1'000}).size(), 1U);
+  asks.learn({}, {}, Time{5'000}, Time{1'000});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{5'000});
   // A cycle of others, at a time at which these are held up, does not take it from them.
-  asks.learn(Time{50'000}, Time{5'000});
-  EXPECT_EQ(asks.take_due(Time{5'000}).size(), 1U);
+  asks.learn({}, {}, Time{50'000}, Time{5'000});
+  EXPECT_EQ(asks.take_due({}, Time{5'000}).size(), 1U);
   EXPECT_FALSE(asks.next_due(Time{5'000}).has_value());
 }
 
 TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
-  const Receipt receipt{.plan = {}, .object = "Session default/train", .reason = {}, .ask = {}};
-  EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
+  const Receipt receipt{
+      .plan = {}, .object = *parse_ref("Session default/train"), .reason = {}, .ask = {}};
+  EXPECT_EQ(asks.take_due({}, Time{1'000}).size(), 1U);
   asks.back_off(receipt, Time{1'000});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{2'000});
-  EXPECT_EQ(asks.take_due(Time{2'000}).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, Time{2'000}).size(), 1U);
   asks.back_off(receipt, Time{2'000});
   EXPECT_EQ(asks.next_due(Time{2'000}), Time{4'000});
-  EXPECT_EQ(asks.take_due(Time{4'000}).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, Time{4'000}).size(), 1U);
   EXPECT_FALSE(asks.next_due(Time{4'000}).has_value());
 }
 
@@ -88,16 +89,17 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
 TEST(OwnKindAsks, WhoWasRefusedIsTriedNoLaterThanItMayGo) {
   OwnKindAsks asks(AskKind::replica_schedule, {});
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
-  Receipt receipt{.plan = {}, .object = "ReplicaSchedule default/web", .reason = {}, .ask = {}};
+  Receipt receipt{
+      .plan = {}, .object = *parse_ref("ReplicaSchedule default/web"), .reason = {}, .ask = {}};
   Time now{1'000};
   for (const std::int64_t delay_ms : {1'000, 2'000, 4'000, 8'000}) {
-    EXPECT_EQ(asks.take_due(now).size(), 1U);
+    EXPECT_EQ(asks.take_due({}, now).size(), 1U);
     asks.back_off(receipt, now);
     EXPECT_EQ(asks.next_due(now), now + Duration{delay_ms});
     now = now + Duration{delay_ms};
   }
   // The next would be 16 s later.
-  EXPECT_EQ(asks.take_due(now).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, now).size(), 1U);
   asks.back_off(receipt, now);
   receipt.again_at = now + Duration{5'000};
   asks.back_off(receipt, now);
@@ -108,18 +110,18 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedNoLaterThanItMayGo) {
 }
 
 /// Who was left out is tried again, but nobody waits for that.
-TEST(OwnKindAsks, WhatTheJudgeRefusedIsTriedAgainWithoutHope) {
+TEST(OwnKindAsks, WhatTheJudgeRefusedIsTriedAgainAsAMereRetry) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
   const AskName train{.kind = AskKind::session, .namespace_name = "default", .name = "train"};
-  EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
-  asks.back_off(AskName{.kind = AskKind::pod, .namespace_name = "default", .name = "train"},
-                Time{1'000});
+  EXPECT_EQ(asks.take_due({}, Time{1'000}).size(), 1U);
+  asks.not_decided(AskName{.kind = AskKind::pod, .namespace_name = "default", .name = "train"},
+                   Time{1'000});
   EXPECT_FALSE(asks.next_due(Time{1'000}).has_value());
-  asks.back_off(train, Time{1'000});
+  asks.not_decided(train, Time{1'000});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{2'000});
   EXPECT_FALSE(asks.next_due(Time{1'000}, false).has_value());
-  EXPECT_EQ(asks.take_due(Time{2'000}).size(), 1U);
+  EXPECT_EQ(asks.take_due({}, Time{2'000}).size(), 1U);
 }
 
 TEST(OwnKindAsks, NobodyAsksWhoIsGoneOrWhosePolicyIsOff) {
@@ -127,12 +129,12 @@ TEST(OwnKindAsks, NobodyAsksWhoIsGoneOrWhosePolicyIsOff) {
   configuration.session.enabled = false;
   OwnKindAsks sessions(AskKind::session, configuration);
   sessions.note(waiting_session("train"));
-  EXPECT_TRUE(sessions.take_due(Time{1'000}).empty());
+  EXPECT_TRUE(sessions.take_due({}, Time{1'000}).empty());
   OwnKindAsks asks(AskKind::replica_schedule, configuration);
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
   asks.note(
       Removal{.kind = ObjectKind::replica_schedule, .namespace_name = "default", .name = "web"});
-  EXPECT_TRUE(asks.take_due(Time{1'000}).empty());
+  EXPECT_TRUE(asks.take_due({}, Time{1'000}).empty());
   EXPECT_FALSE(asks.next_due(Time{1'000}).has_value());
 }
 

@@ -21,7 +21,7 @@ Node closed_node(Node node) {
 
 // ---- Deployments --------------------------------------------------------------------------------
 
-void DeploymentBook::take(const PlaneNews& news) {
+void DeploymentCache::take(const PlaneNews& news) {
   for (const DeploymentNews& each : news.deployments) {
     Name name{each.namespace_name, each.name};
     if (each.replicas) {
@@ -41,14 +41,14 @@ void DeploymentBook::take(const PlaneNews& news) {
   }
 }
 
-const DeploymentBook::Known* DeploymentBook::find(std::string_view namespace_name,
-                                                  std::string_view name) const {
+const DeploymentCache::Known* DeploymentCache::find(std::string_view namespace_name,
+                                                    std::string_view name) const {
   const auto found = deployments_.find(Name(namespace_name, name));
   return found == deployments_.end() ? nullptr : &found->second;
 }
 
-std::string DeploymentBook::autoscaler_of(std::string_view namespace_name,
-                                          std::string_view name) const {
+std::string DeploymentCache::autoscaler_of(std::string_view namespace_name,
+                                           std::string_view name) const {
   for (auto at = autoscalers_.lower_bound(Name(namespace_name, ""));
        at != autoscalers_.end() && at->first.first == namespace_name; ++at) {
     if (at->second == name) return at->first.second;
@@ -63,12 +63,12 @@ PlaneView::PlaneView(const std::vector<std::string>& planes, bool needs_selector
   for (const std::string& plane : planes) planes_.try_emplace(plane);
 }
 
-std::vector<Change> PlaneView::show(std::vector<Change> home, std::vector<PlaneSight> planes,
+std::vector<Change> PlaneView::show(std::vector<Change> home, std::vector<PlaneState> planes,
                                     Time now) {
   std::vector<Change> shown;
   shown.reserve(home.size());
   take_home(std::move(home), shown);
-  for (PlaneSight& sight : planes) take_plane(std::move(sight), shown);
+  for (PlaneState& seen_object : planes) take_plane(std::move(seen_object), shown);
   if (is_stale_ || (next_due_ && *next_due_ <= now)) show_schedules(shown, now);
   is_stale_ = false;
   return shown;
@@ -91,15 +91,15 @@ void PlaneView::take_home(std::vector<Change> changes, std::vector<Change>& show
   }
 }
 
-void PlaneView::take_plane(PlaneSight sight, std::vector<Change>& shown) {
-  State& state = planes_[sight.plane];
-  const bool turns = sight.sees != state.sees;
-  state.sees = sight.sees;
-  is_stale_ = is_stale_ || (sight.sees && !state.was_seen) || !sight.news.deployments.empty() ||
-              !sight.news.autoscalers.empty();
-  state.was_seen = state.was_seen || sight.sees;
-  state.deployments.take(sight.news);
-  for (Change& change : sight.changes) {
+void PlaneView::take_plane(PlaneState seen_object, std::vector<Change>& shown) {
+  State& state = planes_[seen_object.plane];
+  const bool turns = seen_object.sees != state.sees;
+  state.sees = seen_object.sees;
+  is_stale_ = is_stale_ || (seen_object.sees && !state.was_seen) ||
+              !seen_object.news.deployments.empty() || !seen_object.news.autoscalers.empty();
+  state.was_seen = state.was_seen || seen_object.sees;
+  state.deployments.take(seen_object.news);
+  for (Change& change : seen_object.changes) {
     if (const auto* const node = std::get_if<Node>(&change)) {
       state.nodes.insert_or_assign(node->name, *node);
       if (!turns) shown.emplace_back(state.sees ? *node : closed_node(*node));
@@ -151,7 +151,7 @@ void PlaneView::forget_unsent(ReplicaSchedule& schedule, Time now) {
   }
 }
 
-/// Few, and each depends on several planes: all are looked at, and those told that have changed.
+/// Few, and each depends on several planes: all are looked at, and those shown that have changed.
 void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   notes_.clear();
   next_due_.reset();
@@ -190,7 +190,7 @@ std::optional<ReplicaSchedule> PlaneView::shown_of(const ReplicaSchedule& schedu
       fmt::format("Deployment {}/{}", schedule.namespace_name, schedule.deployment);
   if (needs_selector_ && schedule.selector.empty()) {
     note =
-        "nothing is decided about it: spec.selector is missing, and anybody could give a pod the "
+        "nothing is decided about it: spec.selector is missing, and any user could give a pod the "
         "label makeway.dev/deployment; write into it a label that the pods of its Deployments "
         "carry, such as app";
     return std::nullopt;

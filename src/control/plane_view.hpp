@@ -2,12 +2,12 @@
 //
 //  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is
 //     wanted in all is what the schedule says: what it commits, and unmet. So unmet is what is
-//     wanted less what is committed, a scale is one write, and nobody need write the spec.
+//     wanted less what is committed, a scale is one write, and the spec need not be written.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
-//  3. A plane out of sight keeps what it has: its objects stay as they were last shown, what is
+//  3. A plane that is not watched keeps what it has: its objects stay as they were last shown, what is
 //     committed there is not wanted elsewhere, and its nodes are closed.
-//  4. A schedule is not shown at all while one of its planes was never seen, since nobody knows
+//  4. A schedule is not shown at all while one of its planes was never seen, since it is unknown
 //     what is committed there, while an autoscaler scales one of its Deployments, and while it has
 //     no selector where one is needed: none of its pods would count as its replica, and what is
 //     committed would seem to be on its way for ever. Its pods are usage then.
@@ -57,7 +57,7 @@ struct PlaneNews {
 };
 
 /// What is new of a plane since the last look.
-struct PlaneSight {
+struct PlaneState {
   std::string plane;
   bool sees = false;  ///< What was shown is current.
   std::vector<Change> changes;
@@ -65,7 +65,7 @@ struct PlaneSight {
 };
 
 /// The Deployments of one plane.
-class DeploymentBook {
+class DeploymentCache {
  public:
   struct Known {
     std::string uid;
@@ -93,7 +93,7 @@ class PlaneView {
   explicit PlaneView(const std::vector<std::string>& planes, bool needs_selector = false);
 
   /// What the loop is shown instead: changes at home, then those of the planes.
-  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes, Time now);
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneState> planes, Time now);
   /// When `show` may have something to tell without a change.
   std::optional<Time> next_due() const { return next_due_; }
   /// Why a schedule is not shown (it cannot work), or which of its planes are left alone (it is
@@ -106,12 +106,12 @@ class PlaneView {
     bool sees = false;
     std::map<std::string, Node> nodes;  ///< As its server shows them.
     std::map<std::pair<std::string, std::string>, std::string> terminating;  ///< Uids of pods.
-    DeploymentBook deployments;
+    DeploymentCache deployments;
   };
   using Name = std::pair<std::string, std::string>;
 
   void take_home(std::vector<Change> changes, std::vector<Change>& shown);
-  void take_plane(PlaneSight sight, std::vector<Change>& shown);
+  void take_plane(PlaneState seen_object, std::vector<Change>& shown);
   static void note_pod(const Change& change, State& state);
   void show_schedules(std::vector<Change>& shown, Time now);
   void forget_unsent(ReplicaSchedule& schedule, Time now);

@@ -17,13 +17,13 @@ ReplicaSchedule web_schedule(std::int64_t unmet, std::vector<ReplicaPlane> plane
           .planes = std::move(planes)};
 }
 
-PlaneSight sight_of(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
-  PlaneSight sight{.plane = std::move(plane), .sees = sees};
+PlaneState sight_of(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
+  PlaneState seen_object{.plane = std::move(plane), .sees = sees};
   if (replicas) {
-    sight.news.deployments.push_back(
+    seen_object.news.deployments.push_back(
         {.namespace_name = "a", .name = "web", .uid = "u", .replicas = replicas});
   }
-  return sight;
+  return seen_object;
 }
 
 /// The schedule among what is told; none: it is not there.
@@ -43,7 +43,7 @@ bool is_taken_away(const std::vector<Change>& changes) {
 
 struct TimedView {
   explicit TimedView(const std::vector<std::string>& planes) : view(planes) {}
-  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes) {
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneState> planes) {
     return view.show(std::move(home), std::move(planes), now);
   }
   const std::string& note() const { return view.notes().at("a/web").text; }
@@ -116,7 +116,7 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   TimedView view({"east"});
   EXPECT_TRUE(
       told_schedule(view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
-  PlaneSight scaled = sight_of("east", {});
+  PlaneState scaled = sight_of("east", {});
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
   EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
   EXPECT_TRUE(
@@ -128,14 +128,14 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
 
 TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
   TimedView view({"east"});
-  PlaneSight seen = sight_of("east", {});
+  PlaneState seen = sight_of("east", {});
   seen.changes = {Node{.name = "n1", .plane = "east"}, Node{.name = "n2", .plane = "east"}};
   const auto is_closed = [](const Change& change) { return std::get<Node>(change).unschedulable; };
   std::vector<Change> told = view.show({}, {seen});
   ASSERT_EQ(told.size(), 2U);
   EXPECT_TRUE(std::ranges::none_of(told, is_closed));
   // The second goes with the last words of its server.
-  PlaneSight lost = sight_of("east", {}, false);
+  PlaneState lost = sight_of("east", {}, false);
   lost.changes = {Removal{.kind = ObjectKind::node, .name = "n2", .plane = "east"}};
   told = view.show({}, {lost});
   ASSERT_EQ(told.size(), 2U);
@@ -156,23 +156,23 @@ TEST(PlaneView, AForceDeletionThatWasNeverSentIsDecidedAgain) {
        .plane = "east",
        .node = "n1",
        .victims = {{.namespace_name = "a", .name = "old", .uid = "u", .force_deleted = Time{0}}}}};
-  PlaneSight sight = sight_of("east", 0);
+  PlaneState seen_object = sight_of("east", 0);
   Pod pod{.namespace_name = "a", .name = "old", .uid = "u", .plane = "east", .node = "n1"};
   pod.deletion = Time{0};
   pod.deletion_grace_seconds = 30;
-  sight.changes = {pod};
+  seen_object.changes = {pod};
   const auto is_forced = [](const std::vector<Change>& changes) {
     return told_schedule(changes)->status.claims[0].victims[0].force_deleted.has_value();
   };
-  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  EXPECT_TRUE(is_forced(view.show({schedule}, {seen_object})));
   ASSERT_EQ(view.view.next_due(), Time{10'000});
   view.now = Time{10'000};
   EXPECT_FALSE(is_forced(view.show({}, {sight_of("east", {})})));
   // Sent, its grace is 0.
   pod.deletion_grace_seconds = 0;
-  sight = sight_of("east", 0);
-  sight.changes = {pod};
-  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  seen_object = sight_of("east", 0);
+  seen_object.changes = {pod};
+  EXPECT_TRUE(is_forced(view.show({schedule}, {seen_object})));
   EXPECT_FALSE(view.view.next_due());
 }
 

@@ -9,26 +9,24 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "control/object_ref.hpp"
 #include "model/objects.hpp"
 #include "model/plan.hpp"
 
 namespace makeway {
 
-/// What became of an action that was not carried out.
+/// An action that was not carried out.
 struct Receipt {
-  std::string plan;        ///< The plan's id.
-  std::string object;      ///< "Pod default/web"; in a plane its name there.
-  std::string reason;      ///< "the node has no room for it", "it is gone", ...
-  std::string ask;         ///< For whom it was to be evicted, "Pod default/urgent"; else empty.
-  bool uncertain = false;  ///< It may have been carried out all the same.
-  /// From then on the same is not refused for this reason any more; none: nobody knows.
+  std::string plan;  ///< The plan's id.
+  ObjectRef object;
+  std::string reason;  ///< "the node has no room for it", "it is gone", ...
+  std::optional<ObjectRef> ask = std::nullopt;  ///< Of an eviction: the ask that needs the room.
+  bool uncertain = false;                       ///< It may have been carried out all the same.
+  /// From then on the same is not refused for this reason any more; none: that is not known.
   std::optional<Time> again_at = std::nullopt;
-  std::string plane;  ///< Whose object it is; empty: the home cluster's.
 
-  /// "Deployment shop/web of plane east"
-  std::string object_and_plane() const {
-    return plane.empty() ? object : object + " of plane " + plane;
-  }
+  /// The ask that has to be tried again: of a bind it is the pod itself.
+  const ObjectRef& concerned() const { return ask ? *ask : object; }
 
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
@@ -66,7 +64,7 @@ struct Batch {
   /// Plans of that time or later may have actions that are not answered yet; none: all are.
   std::optional<Time> sending_since = std::nullopt;
   bool ended = false;  ///< Nothing will ever happen any more, unless a plan makes it happen.
-  /// What was shown may be old (SPEC section 8, stale or missing sight), or too much of what was
+  /// What was shown may be old (SPEC section 8, stale or missing watches), or too much of what was
   /// decided is still unsent: nothing may be decided on it.
   bool blind = false;
 };

@@ -1,7 +1,6 @@
 #include "control/queue_turn.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "model/object_at.hpp"
 
@@ -45,6 +44,7 @@ QueueTurn::Mark QueueTurn::mark_of(const Change& change, const Cluster& cluster)
 
 void QueueTurn::note(const Change& change, const Mark& before, const Cluster& cluster, By by) {
   if (!enabled_) return;
+  has_queues_ = !cluster.own<Queue>().empty();
   const ObjectKind kind = std::get<0>(key_of_change(change));
   if (kind == ObjectKind::pod) {
     changed_ = changed_ || mark_of(change, cluster) != before;
@@ -65,32 +65,36 @@ void QueueTurn::note(const Change& change, const Mark& before, const Cluster& cl
   if (by == By::port) retry_at_.reset();
 }
 
-void QueueTurn::decided(const std::optional<Time>& recheck_at, Time now) {
+std::vector<AskName> QueueTurn::take_due(const Cluster& /*cluster*/, Time now) {
+  const std::optional<Time> due = next_due(now);
+  return due && *due <= now ? std::vector<AskName>{name()} : std::vector<AskName>{};
+}
+
+void QueueTurn::learn(const std::vector<AskName>& /*taken*/, const Plan& /*plan*/,
+                      const std::optional<Time>& recheck_at, Time now) {
   changed_ = false;
   last_ = now;
   recheck_at_ = recheck_at;
-  if (!retry_at_) delay_ = {};  // Nothing was refused since the last one.
+  if (!retry_at_) failures_ = 0;  // Nothing was refused since the last one.
   if (retry_at_ && *retry_at_ <= now) retry_at_.reset();
 }
 
 void QueueTurn::back_off(const Receipt& receipt, Time now) {
-  constexpr std::string_view queue = "Queue ";
-  if (receipt.ask.starts_with(queue) || receipt.object.starts_with(queue)) {
-    back_off(now, receipt.again_at);
-  }
+  const bool of_ask = receipt.ask && receipt.ask->kind == RefKind::queue;
+  if (of_ask || receipt.object.kind == RefKind::queue) try_again(now, receipt.again_at);
 }
 
-void QueueTurn::back_off(Time now, const std::optional<Time>& again_at) {
-  constexpr Duration least{1'000};
-  constexpr Duration most{60'000};
-  if (retry_at_) return;
-  delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);
-  retry_at_ = now + delay_;
-  if (again_at) retry_at_ = std::min(*retry_at_, std::max(*again_at, now + least));
+void QueueTurn::not_decided(const AskName& ask, Time now) {
+  if (ask.kind == AskKind::queue) try_again(now, std::nullopt);
 }
 
-std::optional<Time> QueueTurn::next_due(const Cluster& cluster, Time now) const {
-  if (!enabled_ || cluster.own<Queue>().empty()) return std::nullopt;
+void QueueTurn::try_again(Time now, const std::optional<Time>& again_at) {
+  constexpr Backoff backoff{.first = {1'000}, .max = {60'000}};
+  if (!retry_at_) retry_at_ = backoff.next_try(now, ++failures_, again_at);
+}
+
+std::optional<Time> QueueTurn::next_due(Time now, bool /*retries*/) const {
+  if (!enabled_ || !has_queues_) return std::nullopt;
   if (retry_at_) return std::max(*retry_at_, now);
   std::optional<Time> due;
   if (changed_) due = last_ ? std::max(*last_ + pace_, now) : now;

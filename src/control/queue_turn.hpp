@@ -1,15 +1,15 @@
-// QueueTurn: when the queue stage (SPEC section 3) has a turn although nobody asks.
+// QueueTurn: when the queue stage (SPEC section 3) has a turn although no ask is due.
 //
-// Whoever asks takes the stage along. But shares change without an ask, too: a pod is gone, a node
-// comes, somebody edits a weight. Without a turn of its own a queue would show the numbers of
-// yesterday, and what it gives back would reach nobody.
+// Every ask takes the stage along. But shares change without an ask, too: a pod is gone, a node
+// comes, a user edits a weight. Without a turn of its own a queue would show the numbers of
+// yesterday, and what it gives back would reach no other queue.
 //
 //  1. A turn is due when a queue, or what queues divide, has changed: at once, but not within
-//     `pace` of the last cycle. Whoever is pending does not wait for that: it asks.
+//     `pace` of the last cycle. A pending ask does not wait for that: it is due itself.
 //  2. What this loop has itself decided about a queue is a reason for one more turn only where it
 //     moves room; `used` alone is none.
 //  3. Where an action of the stage was refused, the turn backs off: 1 s, doubling to 60 s, no
-//     longer than a receipt says that it must; a queue that somebody else has written ends that.
+//     longer than a receipt says that it must; a queue that another client has written ends that.
 //  4. At the time that the last decision named.
 #pragma once
 
@@ -17,15 +17,17 @@
 #include <tuple>
 #include <variant>
 
+#include "base/backoff.hpp"
+#include "control/ask_source.hpp"
 #include "control/port.hpp"
 #include "model/cluster.hpp"
 #include "model/request.hpp"
 
 namespace makeway {
 
-class QueueTurn {
+class QueueTurn final : public AskSource {
  public:
-  /// Who says that something has changed.
+  /// The source of a change.
   enum class By : std::uint8_t { port, loop };
 
   QueueTurn(bool enabled, Duration pace) : enabled_(enabled), pace_(pace) {}
@@ -40,22 +42,25 @@ class QueueTurn {
   Mark mark_of(const Change& change, const Cluster& cluster) const;
   void note(const Change& change, const Mark& before, const Cluster& cluster, By by);
 
-  /// A cycle was decided: the stage was part of it.
-  void decided(const std::optional<Time>& recheck_at, Time now);
-  void back_off(const Receipt& receipt, Time now);
-  /// The judge refused it.
-  void back_off(Time now, const std::optional<Time>& again_at = std::nullopt);
-  /// None: not before something changes.
-  std::optional<Time> next_due(const Cluster& cluster, Time now) const;
+  std::vector<AskName> take_due(const Cluster& cluster, Time now) override;
+  /// The stage was part of the cycle, whatever its asks.
+  void learn(const std::vector<AskName>& taken, const Plan& plan,
+             const std::optional<Time>& recheck_at, Time now) override;
+  void back_off(const Receipt& receipt, Time now) override;
+  void not_decided(const AskName& ask, Time now) override;
+  std::optional<Time> next_due(Time now, bool retries = true) const override;
 
  private:
+  void try_again(Time now, const std::optional<Time>& again_at);
+
   bool enabled_;
   Duration pace_;
+  bool has_queues_ = false;
   bool changed_ = false;
   std::optional<Time> last_;
   std::optional<Time> recheck_at_;
   std::optional<Time> retry_at_;
-  Duration delay_{0};
+  std::int64_t failures_ = 0;  ///< In a row.
 };
 
 }  // namespace makeway

@@ -13,7 +13,7 @@ class QueueTurnTest : public testing::Test {
   QueueTurnTest() {
     apply(Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}});
     apply(turn_queue(1));
-    turn.decided({}, Time{0});
+    turn.learn({}, {}, {}, Time{0});
   }
   static Queue turn_queue(std::int64_t weight) {
     Queue queue{.name = "team", .uid = "q"};
@@ -28,7 +28,7 @@ class QueueTurnTest : public testing::Test {
     cluster.apply(change);
     turn.note(change, before, cluster, by);
   }
-  std::optional<Time> due(std::int64_t now) const { return turn.next_due(cluster, Time{now}); }
+  std::optional<Time> due(std::int64_t now) const { return turn.next_due(Time{now}); }
 
   Cluster cluster;
   QueueTurn turn{true, Duration{1'000}};
@@ -38,11 +38,11 @@ TEST_F(QueueTurnTest, WhatQueuesDivideOrUseMakesItDueOnceASecond) {
   EXPECT_EQ(due(5'000), std::nullopt);
   apply(turn_pod());
   EXPECT_EQ(due(200), Time{1'000});  // The last cycle was at 0.
-  turn.decided({}, Time{5'000});
+  turn.learn({}, {}, {}, Time{5'000});
   EXPECT_EQ(due(5'000), std::nullopt);
   apply(turn_pod("n1"));
   EXPECT_EQ(due(9'000), Time{9'000});
-  turn.decided({}, Time{9'000});
+  turn.learn({}, {}, {}, Time{9'000});
   Pod ready = turn_pod("n1");
   ready.ready = true;
   apply(ready);  // No queue is the fuller for it.
@@ -69,27 +69,35 @@ TEST_F(QueueTurnTest, ItsOwnStatusIsNoNewsUnlessRoomMoves) {
   used.allocated = {{"cpu", 1'000}};
   apply(used, QueueTurn::By::loop);
   EXPECT_EQ(due(5'000), Time{5'000});
-  turn.decided({}, Time{5'000});
+  turn.learn({}, {}, {}, Time{5'000});
   used.used.clear();  // A stranger wrote that.
   apply(used);
   EXPECT_EQ(due(9'000), Time{9'000});
 }
 
 TEST_F(QueueTurnTest, ARefusalMakesItWaitAndAStrangersWriteEndsThat) {
-  turn.back_off({.plan = {}, .object = "Pod a/low", .reason = {}, .ask = "Pod a/urgent"}, Time{0});
+  turn.back_off({.plan = {},
+                 .object = *parse_ref("Pod a/low"),
+                 .reason = {},
+                 .ask = parse_ref("Pod a/urgent")},
+                Time{0});
   EXPECT_EQ(due(0), std::nullopt);
-  turn.back_off({.plan = {}, .object = "Pod a/low", .reason = {}, .ask = "Queue team"}, Time{0});
+  turn.back_off(
+      {.plan = {}, .object = *parse_ref("Pod a/low"), .reason = {}, .ask = parse_ref("Queue team")},
+      Time{0});
   apply(turn_pod());
   EXPECT_EQ(due(500), Time{1'000});
-  turn.decided({}, Time{1'000});
-  turn.back_off({.plan = {}, .object = "Queue team", .reason = {}}, Time{1'000});
+  turn.learn({}, {}, {}, Time{1'000});
+  turn.back_off({.plan = {}, .object = *parse_ref("Queue team"), .reason = {}}, Time{1'000});
   EXPECT_EQ(due(1'000), Time{3'000});
   apply(turn_queue(2));
   EXPECT_EQ(due(1'000), Time{2'000});
-  turn.decided(Time{70'000}, Time{2'000});
+  turn.learn({}, {}, Time{70'000}, Time{2'000});
   EXPECT_EQ(due(2'000), Time{70'000});
   // A brake says for how long.
-  turn.back_off(Time{2'000}, Time{2'500});
+  turn.back_off(
+      {.plan = {}, .object = *parse_ref("Queue team"), .reason = {}, .again_at = Time{2'500}},
+      Time{2'000});
   EXPECT_EQ(due(2'000), Time{3'000});
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "control/object_ref.hpp"
+
 namespace makeway {
 namespace {
 
@@ -37,7 +39,9 @@ bool is_about_session(const PlanAction& action) {
                            action.type == ActionType::suspend || action.type == ActionType::resume;
   // Of pods it says where they run; of a session whose grace time is over it does not.
   const bool ends = action.type == ActionType::evict && action.node.empty();
-  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
+  if (is_kernel || is_own_type || ends) return true;
+  const auto ask = ask_of(action);
+  return ask && ask->kind == RefKind::session;
 }
 
 std::vector<Change> SessionPods::show(std::vector<Change> changes) {
@@ -82,7 +86,7 @@ void SessionPods::take_session(Session session, std::vector<Change>& shown) {
   for (const Kernel& kernel : session.kernels) {
     if (!holds_room(session) || kernel.node.empty()) continue;
     add(kernel, session.status.preemptions);
-    // Who is told to leave counts this time already, and its pods are those of the time before.
+    // A preemption is counted already while its pods, which are those of the time before, leave.
     if (session.status.ends_at) add(kernel, session.status.preemptions - 1);
   }
   const bool is_held = !holds_room(session) && lacks_template(session);

@@ -1,10 +1,10 @@
-// What somebody else's scheduler did for an ask, beside what we would have done (SPEC section 8,
+// What another scheduler did for an ask, beside what we would have done (SPEC section 8,
 // Shadow).
 //
 // Of both sides there are the nodes and the victims, with their priorities and how long they had
-// run when the ask was first seen: that is told of both in the same way, so that it can be
+// run when the ask was first seen: that is measured on both sides in the same way, so that it can be
 // compared. The verdict, in this order:
-//  1. Who found a place: both, only we, only they, nobody.
+//  1. Which side found a place: both, only we, only they, neither.
 //  2. The same victims: on the same nodes it is the same decision, else only the node differs.
 //     Members of a group are alike, so only the numbers of members on the nodes count.
 //  3. Fewer or more victims.

@@ -12,9 +12,9 @@
 //  3. A batch that shows a new ask together with what was done for it (it is bound or nominated
 //     already, others begin to leave) is taken in two steps, and decided between them.
 //  4. Asks that are nominated when the port is first looked at were decided before us: they are not
-//     compared. While the port is blind nothing is decided; whoever is bound meanwhile was missed.
+//     compared. While the port is blind nothing is decided; an ask that is bound meanwhile was missed.
 //  5. Compared is when all its pods are bound, at the latest after `patience`; then their choice is
-//     where it is bound or nominated. Whoever is gone before is not compared.
+//     where it is bound or nominated. An ask that is gone before is not compared.
 //  6. Their victims are pods that were marked as preempted after the ask was first seen, on a node
 //     that it was nominated to. Where several asks were nominated to that node, a victim is that
 //     ask's whose nomination was seen closest in time; where none was, that ask's which was bound
@@ -105,7 +105,7 @@ class ShadowLoop {
   static AskName ask_of(const Pod& pod);
   std::vector<PodIndex> members_of(PodIndex index) const;
   bool is_ready(PodIndex index, const std::vector<PodIndex>& members) const;
-  /// Whoever is first seen; they are open then.
+  /// The asks that are first seen; they are open then.
   std::vector<AskName> take_new();
   void decide(const std::vector<AskName>& asks);
   LawfulPlan make(const std::vector<AskName>& asks);

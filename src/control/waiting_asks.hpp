@@ -1,13 +1,13 @@
-// WaitingAsks: who waits for a place, and what the last decision said of each.
+// WaitingAsks: which asks wait for a place, and what the last decision said of each.
 //
-// For whoever shows a run (the dashboard's board, the terminal view): it is fed with answers and
-// looks at the cluster when somebody wants to see. It decides nothing.
+// For the views of a run (the dashboard's board, the terminal view): it is fed with answers and
+// looks at the cluster when a view is drawn. It decides nothing.
 //
 // Rules
 //  1. Pending pods wait, those of a group as one; of a cluster with several schedulers only those
 //     that name one of ours. Sessions wait while they are pending or suspended, and while they are
 //     to come back after a preemption; ReplicaSchedules while replicas are unmet.
-//  2. An answer is kept as long as its ask waits: whoever comes back under the same name was not
+//  2. An answer is kept as long as its ask waits: an ask that comes back under the same name was not
 //     decided about yet.
 //  3. Highest priority first, then longest waiting, then by name.
 #pragma once
@@ -50,7 +50,7 @@ class WaitingAsks {
 
   /// As of the last `look`.
   const std::vector<WaitingAsk>& all() const { return asks_; }
-  /// Null: nobody has decided about it yet, or it does not wait.
+  /// Null: it was not decided yet, or it does not wait.
   const AskAnswer* answer_of(const AskName& ask) const;
 
  private:

@@ -39,11 +39,11 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
   const PodShape& shape = cluster.shape(cluster.pods().shape[ask]);
   for (const PodAffinityTerm& term : shape.affinity) affinity_.push_back(term_of(term));
   for (const PodAffinityTerm& term : shape.anti_affinity) anti_affinity_.push_back(term_of(term));
-  for (const PodWish& wish : shape.wishes.pods) {
-    wished_.push_back({.weight = wish.weight, .term = term_of(wish.term)});
+  for (const PodPreference& preference : shape.preferences.pods) {
+    wished_.push_back({.weight = preference.weight, .term = term_of(preference.term)});
   }
   add_spread(shape.spread, spread_);
-  add_spread(shape.wishes.spread, wished_spread_);
+  add_spread(shape.preferences.spread, wished_spread_);
   add_claims();
   ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
   has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty()) || has_wishes();
@@ -303,8 +303,8 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
   };
   for (Spread& spread : spread_) count_spread(spread, pod, node, delta);
   for (Spread& spread : wished_spread_) count_spread(spread, pod, node, delta);
-  for (Wished& wish : wished_) {
-    if (matches(wish.term, pod)) add(*wish.term.topology, wish.term.counts);
+  for (Wished& preference : wished_) {
+    if (matches(preference.term, pod)) add(*preference.term.topology, preference.term.counts);
   }
   if (!affinity_.empty() && matches_all_affinity(pod)) {
     for (Term& term : affinity_) {
@@ -340,13 +340,13 @@ void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, 
   ++spread.domains_by_count[count];
 }
 
-/// A node without the label of a wish about others is as bad as the worst domain.
+/// A node without the label of a preference about others is as bad as the worst domain.
 PodConstraints::WishCount PodConstraints::wishes_on(NodeIndex node) const {
   WishCount result;
-  for (const Wished& wish : wished_) {
-    const std::uint32_t domain = wish.term.topology->domain[node];
+  for (const Wished& preference : wished_) {
+    const std::uint32_t domain = preference.term.topology->domain[node];
     if (domain == Topology::no_domain) continue;
-    result.points += std::int64_t{wish.weight} * wish.term.counts[domain];
+    result.points += std::int64_t{preference.weight} * preference.term.counts[domain];
   }
   for (const Spread& spread : wished_spread_) {
     const std::uint32_t domain = spread.topology->domain[node];

@@ -32,7 +32,7 @@ bool names_single_nodes(const PodShape& shape) {
     return !term.fields.empty() || std::ranges::any_of(term.labels, by_hostname);
   };
   return std::ranges::any_of(shape.node_terms, names_some) ||
-         std::ranges::any_of(shape.wishes.nodes, names_some, &NodeWish::term);
+         std::ranges::any_of(shape.preferences.nodes, names_some, &NodePreference::term);
 }
 
 }  // namespace
@@ -203,8 +203,8 @@ StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
     const bool avoids = taint.effect == TaintEffect::prefer_no_schedule && !tolerates(shape, taint);
     if (avoids) ++verdict.avoided;
   }
-  for (const NodeWish& wish : shape.wishes.nodes) {
-    if (selects_node(wish.term, labels, node_name)) verdict.wished += wish.weight;
+  for (const NodePreference& preference : shape.preferences.nodes) {
+    if (selects_node(preference.term, labels, node_name)) verdict.wished += preference.weight;
   }
   verdict.affinity_matches = matches_nodes(shape, labels, node_name);
   if (!verdict.affinity_matches) refuse(RefusalReason::node_affinity, {});

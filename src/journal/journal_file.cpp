@@ -97,7 +97,7 @@ std::optional<Error> JournalFile::continue_file() {
     begin_file();
     return std::nullopt;
   }
-  // All of it, a window at a time: behind damage in its middle nobody would ever read on.
+  // All of it, a window at a time: behind damage in its middle nothing would ever be read.
   Result<JournalFileReader> reader = JournalFileReader::open(path);
   if (!reader) return reader.error();
   const Result<std::uint64_t> newest = newest_cycle(*reader);

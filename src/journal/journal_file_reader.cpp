@@ -30,7 +30,7 @@ bool is_readable(const std::string& path) { return access(path.c_str(), R_OK) ==
 std::vector<std::string> journal_paths(const std::string& path) {
   std::vector<std::string> paths;
   std::uint32_t missing = 0;
-  // Whoever dies between two renames leaves one number out.
+  // A process that dies between two renames leaves one number out.
   for (std::uint32_t number = 1; number <= rotated_files_max && missing < 2; ++number) {
     const std::string each = rotated_path(path, number);
     missing = is_readable(each) ? 0 : missing + 1;

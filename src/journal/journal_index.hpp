@@ -5,10 +5,9 @@
 //  1. It is brought up to date before a question, and reads only what was written since. Of that it
 //     unpacks bases and cycles, never changes.
 //  2. A cycle is found from the last base before it (a "chapter"): a journal that began there would
-//     tell the same of it.
+//     give the same cycle.
 //  3. A file is known by its identity and by the head of the last record that was read, so it may
-//  be
-//     renamed, and one that took its place is noticed.
+//     be renamed, and one that took its place is noticed.
 //  4. Bounded: so many cycles, newest first, and so many chapters; of more, the oldest cycles are
 //     counted and not named, and every other old chapter is forgotten, so that a question reads on
 //     from the one before it.

@@ -35,7 +35,7 @@ struct JournalEntry {
   bool after_gap = false;
 };
 
-/// A record before anybody has read its text.
+/// A record whose text was not read yet.
 struct JournalText {
   std::uint8_t type = 0;
   std::string text;
@@ -64,7 +64,7 @@ class JournalReader {
   /// understood.
   Result<std::optional<JournalEntry>> next();
 
-  /// The same before it is understood: for whoever wants a few of many records.
+  /// The same before it is understood: for callers that want a few of many records.
   Result<std::optional<JournalText>> next_text();
   Result<JournalEntry> understood(const JournalText& text) const;
   /// Of the file that it is in; that of no file on a disk is empty.

@@ -94,6 +94,11 @@ class Members {
     if (!value) miss(key);
     return value.value_or(Time{});
   }
+  ObjectRef reference(std::string_view key) {
+    std::optional<ObjectRef> value = parse_ref(text(key));
+    if (!value) miss(key);
+    return value.value_or(ObjectRef{});
+  }
   template <class Choice>
   Choice choice(std::string_view key) {
     const std::string name = text(key);
@@ -212,9 +217,9 @@ Result<JournalRecord> read_receipts_record(Members& from) {
   ReceiptsRecord record{.now = from.time("now"), .receipts = {}};
   from.list("receipts", [&](Members& item) {
     record.receipts.push_back({.plan = item.text("plan"),
-                               .object = item.text("object"),
-                               .reason = item.text("reason"),
-                               .plane = item.find("plane") == nullptr ? "" : item.text("plane")});
+                               .object = item.reference("object"),
+                               .reason = item.text("reason")});
+    if (item.find("plane") != nullptr) record.receipts.back().object.plane = item.text("plane");
   });
   return from.done(std::move(record));
 }
@@ -301,9 +306,9 @@ std::string receipts_text(Time now, std::span<const Receipt> receipts) {
     for (const Receipt& receipt : receipts) {
       writer.begin_object();
       writer.string_field("plan", receipt.plan);
-      writer.string_field("object", receipt.object);
+      writer.string_field("object", ref_text(receipt.object));
       writer.string_field("reason", receipt.reason);
-      if (!receipt.plane.empty()) writer.string_field("plane", receipt.plane);
+      if (!receipt.object.plane.empty()) writer.string_field("plane", receipt.object.plane);
       writer.end_object();
     }
     writer.end_array();

@@ -99,7 +99,7 @@ struct RefusedRecord {
 using JournalRecord = std::variant<ConfigurationRecord, BaseRecord, ChangesRecord, CycleRecord,
                                    ReceiptsRecord, RefusedRecord>;
 
-/// The plan asks the world for something, or tells of a bug.
+/// The plan asks the world for something, or reports a bug.
 bool acts(const Plan& plan);
 
 struct BaseHead {

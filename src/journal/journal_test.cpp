@@ -67,14 +67,18 @@ class JournalTest : public testing::Test {
   }
 
   /// One of each type of record.
-  static std::vector<Receipt> told_receipts() {
-    return {
-        {.plan = "p", .object = "Pod default/x", .reason = "it is gone"},
-        {.plan = "p", .object = "Deployment default/x", .reason = "it is not", .plane = "east"}};
+  static std::vector<Receipt> sample_receipts() {
+    return {{.plan = "p", .object = pod_ref("default", "x"), .reason = "it is gone"},
+            {.plan = "p",
+             .object = {.kind = RefKind::deployment,
+                        .namespace_name = "default",
+                        .name = "x",
+                        .plane = "east"},
+             .reason = "it is not"}};
   }
   void write_all_types(Journal& journal) {
     batch(journal, {Node{.name = "n1", .allocatable = {{"cpu", 1'000}}}, pod("a", "n1")});
-    batch(journal, {pod("b")}, told_receipts());
+    batch(journal, {pod("b")}, sample_receipts());
     cycle(journal, "b", Outcome::preempts, "a");
     batch(journal, {Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = "a"}});
     cycle(journal, "b", Outcome::fits);
@@ -133,7 +137,7 @@ TEST_F(JournalTest, ThatPlansAreOnlyMadeReadsBack) {
   EXPECT_FALSE(std::get<ConfigurationRecord>(*rules).carries_out);
 }
 
-TEST_F(JournalTest, EverythingThatIsToldReadsBack) {
+TEST_F(JournalTest, EverythingThatIsWrittenReadsBack) {
   configuration.engine.alternatives_max = 7;
   const std::unique_ptr<Journal> journal = begin(options());
   write_all_types(*journal);
@@ -144,7 +148,7 @@ TEST_F(JournalTest, EverythingThatIsToldReadsBack) {
             (ConfigurationRecord{.preset = "makeway", .configuration = configuration}));
   EXPECT_TRUE(std::get<BaseRecord>(all.records[1]).begins);
   EXPECT_EQ(std::get<ChangesRecord>(all.records[2]).changes.size(), 2U);
-  EXPECT_EQ(std::get<ReceiptsRecord>(all.records[3]).receipts, told_receipts());
+  EXPECT_EQ(std::get<ReceiptsRecord>(all.records[3]).receipts, sample_receipts());
   const auto& refused = std::get<RefusedRecord>(all.records[5]);
   EXPECT_EQ(refused.cycle, 1U);
   EXPECT_EQ(refused.breaches.front().asks.front().name, "b");
@@ -310,7 +314,7 @@ TEST_F(JournalTest, ABaseThatDoesNotFollowIsNoticed) {
   const std::unique_ptr<Journal> journal = begin(often);
   batch(*journal, {pod("a")});
   EXPECT_EQ(read_all(path()).error, "");
-  cluster.apply(pod("nobody-was-told"));
+  cluster.apply(pod("not-recorded"));
   batch(*journal, {pod("b")});
   EXPECT_EQ(read_all(path()).error,
             "the objects of the base are not those that the changes led to");

@@ -1,6 +1,6 @@
 // JournalWorld: the cluster and the rules as they were at each record of a journal.
 //
-// Replay is base plus changes: whoever takes all records before a cycle has the very cluster that
+// Replay is base plus changes: applying all records before a cycle gives exactly the cluster that
 // was decided on. A base in the middle is compared with what the changes led to, so a journal that
 // is not what happened is noticed there at the latest.
 #pragma once
@@ -46,9 +46,9 @@ class JournalWorld {
   std::map<AskName, AskState> waiting_;
 };
 
-/// Takes what came out of a cycle into account: who is placed waits no more.
+/// Takes what came out of a cycle into account: a pod that is placed waits no more.
 void note_states(std::map<AskName, AskState>& waiting, std::span<const AskState> changed);
-/// Whoever is gone waits no more.
+/// A pod that is gone waits no more.
 void note_removals(std::map<AskName, AskState>& waiting, std::span<const Change> changes);
 
 }  // namespace makeway

@@ -115,7 +115,7 @@ std::vector<LawBreach> check_withheld(const Plan& plan) {
   return {{.law = 9, .ask = {}, .text = "the plan is withheld, and not empty"}};
 }
 
-/// Law 14: who is left out is not decided.
+/// Law 14: an ask that is left out is not decided.
 void judge_left_out(Hearing& hearing) {
   for (const PlanLeftOut& left : hearing.plan.left_out) {
     const AskName name{.kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};

@@ -33,15 +33,15 @@ struct LawBreach {
   int law = 0;       ///< 1 to 10.
   std::string ask;   ///< "Pod default/urgent"
   std::string text;  ///< What is wrong, with the objects.
-  /// Law 14: without these asks of the plan it would not be broken; of two who are in each other's
-  /// way, the later one. A queue stands for the queue stage. None: nobody can be named.
+  /// Law 14: without these asks of the plan it would not be broken; of two asks that conflict, the
+  /// later one. A queue stands for the queue stage. None: no ask can be named.
   std::vector<AskName> asks;
 
   friend bool operator==(const LawBreach&, const LawBreach&) = default;
 };
 
-/// Empty when the plan keeps every law that the configuration does not waive. Of who is left out
-/// (law 14) the plan says nothing; one that is withheld says nothing at all.
+/// Empty when the plan keeps every law that the configuration does not waive. A plan says nothing
+/// about asks that are left out (law 14); a withheld plan says nothing at all.
 std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& configuration,
                                   const Plan& plan);
 

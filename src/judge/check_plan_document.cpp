@@ -82,7 +82,8 @@ void ActionJudge::expect(const HeardAsk& ask) {
   }
 }
 
-/// An eviction says for whom it is; a bind or nomination belongs to who places that pod.
+/// An eviction names the ask that it is for; a bind or nomination belongs to the ask that places
+/// that pod.
 ActionKey ActionJudge::key_of(const PlanAction& action) const {
   ActionKey key{.type = action.type,
                 .pod = key_text({action.namespace_name, action.name, action.plane}),
@@ -106,7 +107,7 @@ void judge_causes(Hearing& hearing, const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     const PlanVictim& entry = *victim.entry;
     if (entry.reason.empty()) report(victim, "has no reason");
-    if (entry.cause_for != ask.text) report(victim, "does not say for whom it leaves");
+    if (entry.cause_for != ask.text) report(victim, "does not name the ask that it is evicted for");
     if (entry.cause_rule.empty()) report(victim, "does not say under which rule it leaves");
     if (entry.cause_alternative.empty()) report(victim, "does not say what it was compared with");
     if (entry.cause_key.empty()) report(victim, "does not say what decided");
@@ -174,7 +175,7 @@ class LossJudge {
   Hearing& hearing_;
   const Cluster& cluster_;
   std::set<PodIndex> gone_;  ///< Victims of asks before.
-  std::set<PodIndex> lost_;  ///< The same, and who stopped with them.
+  std::set<PodIndex> lost_;  ///< The same, and the pods that stopped with them.
   bool all_counted_ = true;
   std::vector<std::pair<const HeardAsk*, std::set<PodIndex>>> stopped_in_units_;
   /// The bound pods of loss units (SPEC section 7), by namespace, name and plane.
@@ -222,7 +223,7 @@ void LossJudge::judge_stopped() {
 }
 
 void LossJudge::judge(const HeardAsk& ask) {
-  // Whoever is no bound pod, or named twice, is a breach already.
+  // A victim that is not bound, or named twice, is reported already.
   if (ask.victims.size() != ask.entry->victims.size()) {
     all_counted_ = false;
     return;
@@ -305,7 +306,7 @@ std::vector<PodIndex> LossJudge::stopped_with(const std::vector<PodIndex>& lost)
   return stops ? stay : std::vector<PodIndex>{};
 }
 
-/// Adds to the stopped who stops with a loss unit.
+/// Adds the pods that stop with a loss unit to the stopped pods.
 void LossJudge::judge_units(const HeardAsk& ask, std::set<PodIndex>& stopped) {
   std::set<PodIndex> lost;
   std::set<GroupName> losing;
@@ -343,8 +344,9 @@ void LossJudge::judge_units(const HeardAsk& ask, std::set<PodIndex>& stopped) {
   hearing_.breaches.add(9, ask.text, "it does not say what stops with its victims");
 }
 
-/// SPEC section 7: the pods that stay of a unit which stood before these were lost, and stands no
-/// more; none: it does, or nobody is left. A part that lost more than it may has ended its unit.
+/// SPEC section 7: the remaining pods of a unit that worked before these were lost and does not
+/// work any more. None: it still works, or no pod remains. A part that lost more than it may has
+/// ended its unit.
 std::vector<PodIndex> LossJudge::stopped_in(const std::vector<PodIndex>& members,
                                             const std::string& unit,
                                             const std::set<PodIndex>& lost) const {

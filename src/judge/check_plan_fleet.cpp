@@ -109,7 +109,7 @@ void FleetReading::find_recorded() {
         const auto pod =
             find_pod_in_plane(cluster_, claim.plane, victim.namespace_name, victim.name);
         if (!pod || cluster_.pods().uid[pod->value] != victim.uid) continue;
-        // Where records disagree, the earlier counts: nobody is force-deleted twice.
+        // Where records disagree, the earlier one counts: no pod is force-deleted twice.
         const auto known = forced_.try_emplace(*pod, *victim.force_deleted).first;
         known->second = std::min(known->second, *victim.force_deleted);
       }

@@ -1,6 +1,6 @@
-// The judge's own reading of a fleet of replicas (SPEC section 4): whose a pod is, of which class,
-// when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy has its
-// own.
+// The judge's own reading of a fleet of replicas (SPEC section 4): the deployment and class of a
+// pod, when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy
+// has its own.
 //
 // A share is one deployment in one plane. Running: bound and not leaving. Surplus: as many of the
 // running as are more than the commit, those that Kubernetes would most likely remove.
@@ -29,7 +29,7 @@ struct HeardShare {
   const ReplicaSchedule* schedule = nullptr;
   std::string_view plane;
   std::int64_t commit = 0;
-  std::vector<PodIndex> running;  ///< First who Kubernetes would most likely remove.
+  std::vector<PodIndex> running;  ///< Those that Kubernetes would remove first come first.
 
   std::int64_t surplus() const { return std::max<std::int64_t>(0, std::ssize(running) - commit); }
 };
@@ -53,18 +53,18 @@ class FleetReading {
     return shares_;
   }
   std::int32_t priority(const ReplicaSchedule& schedule) const;
-  /// Its deployment's; of a pod of nobody its own.
+  /// That of its deployment; of a pod without one, its own.
   std::int32_t priority(PodIndex pod) const;
   ReplicaRow row(const ReplicaSchedule& schedule) const;
 
-  /// Nothing: it stays, and is nobody's replica.
+  /// None: it stays, and belongs to no deployment.
   std::optional<ReplicaClass> class_of(PodIndex pod) const { return classes_[pod]; }
   bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
-  /// Made to leave by an ask of another section in this plan.
+  /// Evicted for an ask of another section in this plan.
   bool evicted(PodIndex pod) const { return evicted_.contains(pod); }
   Time force_delete_from(PodIndex pod) const;
   bool may_force_delete(PodIndex pod, std::int32_t ask_priority) const;
-  /// A leaving pod is counted on no more (law 6).
+  /// The room of a leaving pod is not counted any more (law 6).
   bool credit_ended(PodIndex pod) const;
   /// A surplus pod has not started to terminate for too long.
   bool surplus_timed_out(PodIndex pod) const;

@@ -10,8 +10,9 @@
 //     they cannot get in each other's way other than by room, so first fit finds places for as many
 //     as there are.
 //  3. "Is feasible" (law 10) is claimed when first fit, members by name over nodes by name, finds
-//     places with everybody gone who may leave. With rule 2's members that is exact, with others it
-//     is one try, and each of its places is judged beside all the others before it counts.
+//     places once every pod that may be evicted is gone. With rule 2's members that is exact, with
+//     others it is one try, and each of its places is judged beside all the others before it
+//     counts.
 // O(members x nodes), times the pods where members look at other pods.
 #include <fmt/format.h>
 
@@ -130,7 +131,7 @@ void GroupJudge::judge() {
     walk_.report(7, ask_,
                  "it has victims, and those it preempted are still leaving a nominated node");
   }
-  // Who is held by whom it preempted keeps its nominations whatever the room.
+  // An ask whose nomination is held by the pods it preempted keeps it, whatever the room.
   const bool placed = has_place(entry) && (!held || entry.outcome != Outcome::waits);
   if (placed) judge_count(found);
   if (placed) judge_domain(found);
@@ -147,7 +148,7 @@ void GroupJudge::judge() {
   const std::vector<PodIndex> away = walk_.own_victims(ask_);
   for (const PodIndex pod : away) walk_.after().remove(pod);
   if (!queue_fits(found, away)) {
-    walk_.report_queue(ask_, "when everybody has left");
+    walk_.report_queue(ask_, "once all leaving pods are gone");
   } else if (judge_members_after(found)) {
     judge_irreducible(found);
   }
@@ -204,7 +205,7 @@ bool GroupJudge::judge_members_now(const Places& found) {
   return all_fit;
 }
 
-/// The same, and beside whoever is nominated there.
+/// The same, and beside the pods that are nominated there.
 bool GroupJudge::judge_members_after(const Places& found) {
   NaiveWorld& world = walk_.after();
   bool all_fit = true;
@@ -274,7 +275,7 @@ bool GroupJudge::looks_at_others(PodIndex pod) const {
          !shape.claims.empty();  // Claims for one pod, volumes that a node takes.
 }
 
-/// As many as are needed or fewer, left standing in the world after, and `also_now` in both.
+/// Places as many as are needed, or fewer, and leaves them in the world after, `also_now` in both.
 Places GroupJudge::first_fit(const Nodes& nodes, bool also_now) {
   const bool both = also_now && now_differs();
   Places places;
@@ -307,7 +308,7 @@ void GroupJudge::take_back(const Places& places, bool also_now) {
   for (const Place& place : places) walk_.now().remove(place.pod);
 }
 
-/// They stand there already: each fits beside the others, and everybody before them still does.
+/// They are placed already: each fits beside the others, and every pod before them still does.
 bool GroupJudge::all_fit_after(const Places& places) {
   NaiveWorld& world = walk_.after();
   for (const Place& place : places) {
@@ -320,8 +321,8 @@ bool GroupJudge::all_fit_after(const Places& places) {
   return walk_.promises_hold();
 }
 
-/// Law 7: not where somebody who was nominated before, and has its turn later, could not come any
-/// more. They stand there already, and come one after the other.
+/// Law 7: not where a pod that was nominated before, and has its turn later, could not be placed
+/// any more. They are placed already, one after the other.
 bool GroupJudge::spoil_nominations(const Places& places) {
   for (const Place& place : places) walk_.after().remove(place.pod);
   bool spoilt = false;
@@ -339,7 +340,7 @@ std::vector<PodIndex> GroupJudge::pods_of(const Places& places) {
   return pods;
 }
 
-/// Places for as many as are needed, or none. Those who are away have left.
+/// Places for as many as are needed, or none. Pods in `away` have left.
 Places GroupJudge::find_places(const Nodes& nodes, bool also_now, const std::set<PodIndex>& away) {
   const Places places = first_fit(nodes, also_now);
   const bool room = queue_fits(places, {away.begin(), away.end()}) &&
@@ -397,7 +398,7 @@ void GroupJudge::judge_evicting() {
   if (!alike) return;
   const std::vector<Nodes> allowed = sure_domains();
   for (const bool also_now : {true, false}) {
-    if (!also_now && !walk_.somebody_gone()) return;
+    if (!also_now && !walk_.any_pod_gone()) return;
     for (const Nodes& nodes : allowed) {
       const Places places = find_places(nodes, also_now);
       if (places.empty()) continue;
@@ -426,8 +427,8 @@ void GroupJudge::judge_irreducible(const Places& found) {
         others, [&](PodIndex pod) { return std::ranges::find(units[at], pod) != units[at].end(); });
     if (!queue_fits(found, others)) continue;
     for (const PodIndex pod : units[at]) world.place(pod, cluster_.pods().node[pod]);
-    // It may have to leave so that asks before this one still get what they were promised.
-    // Nor may its members lean on those who were promised a place and have not come.
+    // It may have to leave so that asks before this one still get what they were promised. Nor may
+    // its members depend on pods that were promised a place and have not come.
     if (walk_.promises_hold() && can_come_in_turn(found) && can_come_without(held, found)) {
       walk_.report(4, ask_,
                    fmt::format("victim {} need not leave: every member fits where it goes",
@@ -440,7 +441,7 @@ void GroupJudge::judge_irreducible(const Places& found) {
 }
 
 /// Members that will ask for themselves keep what they were promised against their group, too.
-/// Those whom the group places are there already.
+/// The members that the group places are there already.
 Places GroupJudge::held_by_members() {
   Places held;
   if (ask_.rules->workload.evict_for != EvictFor::each) return held;
@@ -455,7 +456,7 @@ Places GroupJudge::held_by_members() {
   return held;
 }
 
-/// The same when these, who are there, are not. All of them are there afterwards.
+/// The same without these pods, which are placed. All of them are placed again afterwards.
 bool GroupJudge::can_come_without(const Places& others, const Places& found) {
   for (const Place& place : others) walk_.after().remove(place.pod);
   const bool come = can_come_in_turn(found);
@@ -515,13 +516,13 @@ void GroupJudge::find_needed(const Places& found, const std::vector<std::vector<
 
 // ---- Law 10 -------------------------------------------------------------------------------------
 
-/// Everybody on these nodes who may be made to leave, and who leaves with them.
+/// Every pod on these nodes that may be evicted, and the pods that leave with it.
 std::set<PodIndex> GroupJudge::who_may_leave(const Nodes& nodes) {
   std::set<PodIndex> away;
   if (unit_.never_preempts) return away;
   const EvictionRules& rules = walk_.rules();
   const NaiveWorld& world = walk_.after();
-  // Who stands where no member can ever go, and means nothing elsewhere, need not be looked at.
+  // A pod on a node where no member can ever go, which matters nowhere else, is skipped.
   std::map<MemberKind, PodIndex> kinds;
   for (const PodIndex pod : open_) kinds.try_emplace(kind(pod), pod);
   const bool far_pods_matter =

@@ -92,8 +92,8 @@ PodAffinityTerm term(std::string app, std::string key = "kubernetes.io/hostname"
           .topology_key = std::move(key)};
 }
 
-Pod repelling(Pod object, const PodAffinityTerm& whom) {
-  object.shape.anti_affinity = {whom};
+Pod repelling(Pod object, const PodAffinityTerm& term) {
+  object.shape.anti_affinity = {term};
   return object;
 }
 
@@ -217,7 +217,7 @@ TEST(CheckPlanGroups, Law3LaterAsksKeepWhatMembersWerePromised) {
   EXPECT_EQ(laws_with(201), Laws{3});
 }
 
-TEST(CheckPlanGroups, Law3NobodyCrowdsAMemberThatIsStillToCome) {
+TEST(CheckPlanGroups, Law3NoPodCrowdsAMemberThatIsStillToCome) {
   Pod spread = member("m1", 400);
   spread.shape.spread = {{.topology_key = "zone", .skew_max = 1, .selector = is_app("gang")}};
   Pod second = pod("second", "", 50, 100);
@@ -521,9 +521,9 @@ TEST(CheckPlanGroups, Law7PreemptedPodsHoldNominationsWhereTheConfigurationSaysS
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-/// m2 hopes for room that is not free yet, and m1 wants to be near it: m1 only hopes, too, though
-/// it is heard first.
-TEST(CheckPlanGroups, Law3WhoLeansOnAMemberThatHopesIsPromisedNothing) {
+/// m2 waits for room that is not free yet, and m1 wants to be near it: m1 is only tentative, too,
+/// though it is judged first.
+TEST(CheckPlanGroups, Law3AMemberThatDependsOnATentativeOneIsPromisedNothing) {
   Pod goes = leaving(pod("goes", "b1", 10, 1200));
   goes.disrupted_by_preemption = true;
   Pod first = nominated(member("m1", 600), "a1");

@@ -74,14 +74,14 @@ struct Hearing {
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;
-  const NaiveQueues* queues = nullptr;    ///< Never null when somebody judges.
+  const NaiveQueues* queues = nullptr;    ///< Never null while judging.
   const NaiveRegimes* regimes = nullptr;  ///< Likewise.
 };
 
 /// The only node that the pod can run on; empty: there is none such, or its group asks for it.
 std::string pinned_to(const Cluster& cluster, PodIndex pod);
 /// SPEC 5: whether a pod that is nominated to this node is pinned to it and able to run there: then
-/// the room is its own, whatever the priority of who asks.
+/// the room is its own, whatever the priority of the ask.
 bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIndex pod,
                     NodeIndex node);
 /// Whether it is pinned in one of these ways.
@@ -89,7 +89,7 @@ bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<Pi
 /// When the pinned pod's reservation began: now, unless it says so.
 Time reserved_since(const Cluster& cluster, PodIndex pod, Time now);
 
-/// The rules about who may be made to leave, and who is leaving already.
+/// Which pods may be evicted, and which are leaving already.
 class EvictionRules {
  public:
   EvictionRules(const Cluster& cluster, const Configuration& configuration, Time now)
@@ -98,7 +98,7 @@ class EvictionRules {
   /// The priority that protects it: the unit's preemption priority, where it is honoured.
   std::int32_t priority(PodIndex pod) const;
   enum class OptOut : std::uint8_t { protects, is_a_class };
-  /// Why it may not be made to leave whatever the priorities, or nothing.
+  /// Why it may not be evicted whatever the priorities, or nothing.
   std::string_view protection(PodIndex pod, OptOut opt_out = OptOut::protects) const;
   /// The same when its deployment is scaled down (SPEC section 4), the only way for a replica.
   std::string_view protection_from_scale_down(PodIndex pod,
@@ -107,14 +107,14 @@ class EvictionRules {
   std::string_view protection_from_pinned(PodIndex pod) const;
   bool may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const;
   bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
-  /// Leaving for so long that nobody counts on it any more.
+  /// Leaving for so long that its room is not counted on any more.
   bool overdue(PodIndex pod) const;
   /// Leaving so late that an ask waits for it only if there is no other way (law 6).
   bool late(PodIndex pod) const;
   /// The bound pods that leave together with it, itself included.
   std::vector<PodIndex> leaves_with(PodIndex pod) const;
-  /// Whether an ask of that priority may make it, and what leaves with it, leave. Under strict
-  /// budgets only pods that no budget governs are sure to.
+  /// Whether an ask of that priority may evict it and what leaves with it. Under strict budgets
+  /// this is certain only of pods that no budget governs.
   bool may_leave(PodIndex pod, std::int32_t ask_priority) const;
   bool governed(PodIndex pod, const DisruptionBudget& budget) const;
 
@@ -132,7 +132,7 @@ std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entr
 /// An action about a session or one of its kernels.
 bool concerns_session(const PlanAction& action);
 
-void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
+void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6: no second eviction.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
 void judge_document(Hearing& hearing);  ///< Law 9.
 void judge_replicas(Hearing& hearing);  ///< All laws, for the asks of SPEC section 4.

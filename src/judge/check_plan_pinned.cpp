@@ -1,5 +1,5 @@
-// The judge's own reading of SPEC section 5: who is pinned, who may leave for a pinned pod, and
-// what a plan may say about its reservation.
+// The judge's own reading of SPEC section 5: which pods are pinned, which may be evicted for one,
+// and what a plan may say about its reservation.
 #include <fmt/format.h>
 
 #include <algorithm>

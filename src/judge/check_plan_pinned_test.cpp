@@ -80,7 +80,7 @@ TEST(CheckPlanPinned, EqualPriorityIsASetting) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanPinned, PinnedPodsAreNobodysVictims) {  // law 2
+TEST(CheckPlanPinned, PinnedPodsAreNeverVictims) {  // law 2
   Scene scene = full_node(pinned(pod("daemon", "n1", 10, 1000), "n7"));
   scene.ask("agent", Outcome::preempts, "n1", {"daemon"});
   EXPECT_EQ(scene.laws(), Laws{2});
@@ -111,7 +111,7 @@ TEST(CheckPlanPinned, VictimsAreCounted) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanPinned, NobodyLeavesBeforeTheStartDelay) {  // law 2
+TEST(CheckPlanPinned, NoPodLeavesBeforeTheStartDelay) {  // law 2
   Pod object = pinned(pod("agent", "", 100, 400), "n1");
   object.notes.reserved_since = Time{now.ms - 20'000};
   Scene scene(node("n1", 1000), object, pod("low", "n1", 10, 1000));
@@ -122,7 +122,7 @@ TEST(CheckPlanPinned, NobodyLeavesBeforeTheStartDelay) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanPinned, NobodyLeavesInVain) {  // law 4
+TEST(CheckPlanPinned, NoPodLeavesInVain) {  // law 4
   Scene scene = full_node(pod("a", "n1", 10, 500), pod("b", "n1", 10, 500));
   scene.ask("agent", Outcome::preempts, "n1", {"a", "b"});
   EXPECT_EQ(scene.laws(), Laws{4});

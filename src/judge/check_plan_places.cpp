@@ -13,7 +13,7 @@
 namespace makeway {
 namespace {
 
-/// Whether the refusal stays whoever leaves (kube-scheduler's "unresolvable").
+/// Whether the refusal stays whichever pods leave (kube-scheduler's "unresolvable").
 bool lasts(const NaiveFit& fit, NodeIndex node, const NaiveRefusal& refusal) {
   switch (refusal.reason) {
     case RefusalReason::resource: {
@@ -53,10 +53,10 @@ void judge_awaited(PlanWalk& walk, const HeardAsk& ask, const PodPlacement& awai
 void judge_waiting(PlanWalk& walk, const HeardAsk& ask) {
   const PlanAsk& entry = *ask.entry;
   // Where earlier asks are on their way, it may also wait for them to come (affinity, spread).
-  const bool names_nobody = entry.waits_for.empty() && !entry.waits_until;
+  const bool names_no_pod = entry.waits_for.empty() && !entry.waits_until;
   const bool comes_from_outside =
       walk.someone_nominated() || walk.queue_room().waits_for_queues(ask);
-  if (entry.outcome == Outcome::waits && names_nobody && !comes_from_outside) {
+  if (entry.outcome == Outcome::waits && names_no_pod && !comes_from_outside) {
     walk.report(6, ask, "it waits for nothing");
   }
   if (entry.waits_until && *entry.waits_until <= walk.time()) {
@@ -161,7 +161,7 @@ std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
         walk_.configuration().required_node.leaving_room == PinnedLeavingRoom::credited;
     for (const PodIndex pod : walk_.cluster().order().pods(node)) {
       if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
-      if (walk_.rules().late(pod)) continue;  // As for everybody.
+      if (walk_.rules().late(pod)) continue;  // As for every ask.
       const bool gone = credits && !walk_.rules().overdue(pod);
       if (gone != walk_.is_gone(pod) && gone == away) moved.push_back(pod);
     }
@@ -176,11 +176,11 @@ void PodJudge::respect_claims(NaiveFit& fit) const {
   }
 }
 
-/// Law 6: whose nomination holds waits for whom it made leave, however long; and nobody waits for
-/// somebody who is late if it fits without.
+/// Law 6: an ask with a valid nomination waits for its own victims, however long. No ask waits for
+/// a pod that leaves late if it fits without that pod's room.
 void PodJudge::judge_late() {
   walk_.count_own_late(ask_);
-  if (walk_.somebody_own_late()) {
+  if (walk_.any_own_victim_late()) {
     NaiveFit fit(walk_.after(), ask_.pods.front());
     const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
     const bool allowed = std::ranges::find(nodes(), node) != nodes().end();
@@ -194,7 +194,7 @@ void PodJudge::judge_late() {
       std::ranges::find_if(nodes(), [&](NodeIndex node) { return fits_after(fit, node); });
   if (free == nodes().end()) return;
   walk_.report(6, ask_,
-               fmt::format("it waits for somebody who leaves late, and fits on node {} without",
+               fmt::format("it waits for a pod that leaves late, and fits on node {} without",
                            walk_.node_name(*free)));
 }
 
@@ -237,7 +237,7 @@ void PodJudge::judge() {
   for (const PodIndex pod : there) fit.remove(pod);
 }
 
-/// The laws about the time when everybody who leaves is gone and everybody nominated has come.
+/// The laws about the time when all leaving pods are gone and all nominated pods are placed.
 void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<NodeIndex>& free_now) {
   const bool held = held_by_preempted(fit);
   if (held && !ask_.victims.empty()) {
@@ -253,11 +253,11 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
     if (fit.world().where(victim.pod).exists()) own.push_back(victim.pod);
   }
   for (const PodIndex pod : own) fit.remove(pod);
-  // An ask that is held by whom it preempted keeps its nomination whatever the room.
+  // An ask whose nomination is held by the pods it preempted keeps it, whatever the room.
   const bool waits_held = held && ask_.entry->outcome == Outcome::waits;
   if (node.exists() && !waits_held) {
     walk_.judge_place(fit, ask_, node);
-    if (!queue_fits(own)) walk_.report_queue(ask_, "when everybody has left");
+    if (!queue_fits(own)) walk_.report_queue(ask_, "once all leaving pods are gone");
   }
   if (node.exists() && queue_fits(own) && walk_.fits_beside_nominated(fit, ask_, node)) {
     judge_irreducible(fit, node);
@@ -265,8 +265,8 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
   for (const PodIndex pod : own) fit.put_back(pod);
 }
 
-/// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when everybody
-/// else who is leaving is gone.
+/// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when all other
+/// leaving pods are gone.
 void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
   if (!queue_fits({})) return;
   const auto fits_there = [&](NodeIndex node) { return fits_after(fit, node); };
@@ -282,8 +282,8 @@ void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_
     return walk_.report(1, ask_,
                         fmt::format("it has victims, and fits on node {}", walk_.node_name(*free)));
   }
-  // Nobody is leaving: there is no room later that is not there now.
-  if (!walk_.somebody_gone()) return;
+  // No pod is leaving: there is no room later that is not free now.
+  if (!walk_.any_pod_gone()) return;
   const auto later = std::ranges::find_if(nodes(), fits_there);
   if (later == nodes().end()) return;
   walk_.report(6, ask_,
@@ -325,7 +325,7 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   }
 }
 
-/// Law 8: a group that leaves whole and to which this plan has given a place is nobody's victim.
+/// Law 8: a group that leaves whole and that this plan has given a place is not a victim.
 bool PodJudge::has_arrived(PodIndex pod) const {
   const Cluster& cluster = walk_.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -336,8 +336,7 @@ bool PodJudge::has_arrived(PodIndex pod) const {
 }
 
 /// Section 5, `candidatesHold: resource-name`: whether those on the node hold something that the
-/// ask names; `pods` is named by nobody. Other settings leave out only pods whose room does not
-/// matter.
+/// ask names; no ask names `pods`. Other settings leave out only pods whose room does not matter.
 bool PodJudge::shares_a_name(const std::vector<PodIndex>& together, NodeIndex node) const {
   const bool by_name =
       walk_.configuration().required_node.candidates_hold == CandidatesHold::resource_name;
@@ -356,8 +355,8 @@ bool PodJudge::shares_a_name(const std::vector<PodIndex>& together, NodeIndex no
   });
 }
 
-/// Law 10: no node would hold it even if everybody left whom it may make leave there. What leaves
-/// as one leaves whole; pods that stand elsewhere are nobody's to take for a pod that goes here.
+/// Law 10: no node would hold it even if every pod left that it may evict there. A group of mode
+/// `all` leaves whole; pods on other nodes are not evicted for a pod that goes here.
 void PodJudge::judge_infeasible(NaiveFit& fit) {
   const Cluster& cluster = walk_.cluster();
   const EvictionRules& rules = walk_.rules();
@@ -366,7 +365,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
   const NaiveWorld& after = walk_.after();
   const bool queues = walk_.queue_room().concerns(ask_);
   const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
-  std::map<NodeIndex, std::set<PodIndex>> groups_on;  // By node: who leaves with those there.
+  std::map<NodeIndex, std::set<PodIndex>> groups_on;  // By node: pods that leave with those there.
   for (const PodIndex pod : anywhere) {
     std::set<PodIndex>& together = groups_on[after.where(pod)];
     for (const PodIndex member : rules.leaves_with(pod)) {
@@ -399,7 +398,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
       for (const PodIndex pod : gone) fit.put_back(pod);
       return fits;
     };
-    // Somebody may be needed there (affinity): fewer gone is not always less room.
+    // The ask may need a pod there (affinity): fewer pods gone is not always less room.
     if (!fits_without(away) || (!queues && !fits_without(candidates))) continue;
     // The room that its queue lacks may come from any node, if it still fits then.
     if (!queue_fits({away.begin(), away.end()})) {

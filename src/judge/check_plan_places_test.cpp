@@ -1,4 +1,4 @@
-// Broken plans, law by law from 3 on: where asks go, who leaves with whom, what the plan says.
+// Broken plans, law by law from 3 on: where asks go, which pods leave together, what the plan says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,7 +126,7 @@ TEST(CheckPlan, Law4AGangBelowItsMinimumGoesWhole) {
 
 // ---- Law 5 --------------------------------------------------------------------------------------
 
-TEST(CheckPlan, Law5AWholeGroupOrNobody) {
+TEST(CheckPlan, Law5AWholeGroupOrNone) {
   Scene scene(node("n1", 1000), node("n2", 1000), group("g", DisruptionMode::all),
               in_group(pod("g1", "n1", 10, 1000), "g"), in_group(pod("g2", "n2", 10, 1000), "g"),
               in_group(leaving(pod("g3", "n2", 10, 0)), "g"),
@@ -165,7 +165,7 @@ TEST(CheckPlan, Law6TheCreditEnds) {
   EXPECT_EQ(waiting.laws(), (Laws{3, 6}));
 }
 
-TEST(CheckPlan, Law6NobodyIsEvictedTwice) {
+TEST(CheckPlan, Law6NoPodIsEvictedTwice) {
   Scene scene(node("n1", 1000), leaving(pod("goes", "n1", 10, 1000)), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::preempts, "n1", {"goes"});
   EXPECT_EQ(scene.laws(), Laws{6});
@@ -258,7 +258,7 @@ TEST(CheckPlan, Law8AVictimServesOneAsk) {
   EXPECT_EQ(scene.laws(), (Laws{6, 8}));
 }
 
-TEST(CheckPlan, Law8WhatThePlanPlacesIsNobodysVictim) {
+TEST(CheckPlan, Law8WhatThePlanPlacesIsNoVictim) {
   Scene scene(node("n1", 1000), pod("low", "n1", 10, 1000), pod("first", "", 200, 500),
               pod("urgent", "", 100, 500));
   scene.ask("urgent", Outcome::preempts, "n1", {"low"});

@@ -16,7 +16,7 @@ void add_rules(Scene& scene, std::string path, std::string value) {
       {.scheduler_name = "batch", .knobs = {{std::move(path), std::move(value)}}}};
 }
 
-TEST(CheckPlanProfiles, Law9TheProfileOfAnAskIsTold) {
+TEST(CheckPlanProfiles, Law9TheProfileOfAnAskIsReported) {
   Scene scene(node("n1", 1000), of_scheduler(pod("ask", "", 100, 600), "batch"));
   scene.ask("ask", Outcome::fits, "n1");
   EXPECT_EQ(scene.laws(), Laws{});
@@ -24,7 +24,7 @@ TEST(CheckPlanProfiles, Law9TheProfileOfAnAskIsTold) {
   EXPECT_EQ(scene.laws(), Laws{9});
   scene.plan.asks.front().profile = "batch";
   EXPECT_EQ(scene.laws(), Laws{});
-  add_rules(scene, "workload.nodeScore", "pack");  // As everybody: no profile is told.
+  add_rules(scene, "workload.nodeScore", "pack");  // As all: no profile is named.
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
@@ -36,7 +36,7 @@ TEST(CheckPlanProfiles, Law2ADelayIsThatOfTheProfile) {
   add_rules(scene, "engine.preemptionDelay", "1h");  // It is 999 s old.
   ask.profile = "batch";
   EXPECT_EQ(scene.laws(), Laws{2});
-  // Everybody else waits, and this profile does not.
+  // All other asks wait, and this profile does not.
   scene.configuration.engine.preemption_delay = Duration{3'600'000};
   add_rules(scene, "engine.preemptionDelay", "0s");
   EXPECT_EQ(scene.laws(), Laws{});

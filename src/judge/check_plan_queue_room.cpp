@@ -13,9 +13,9 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
   const bool left_out = leaves_out_queues(hearing.plan.left_out);
   for (const NaiveQueue& queue : queues_.queues) {
     Row& row = rows_.emplace_back();
-    auto told = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
-    if (told != hearing.plan.queues.end() && told->name != queue.name) {
-      told = hearing.plan.queues.end();
+    auto reported = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
+    if (reported != hearing.plan.queues.end() && reported->name != queue.name) {
+      reported = hearing.plan.queues.end();
     }
     for (std::size_t column = 0; column < queue.shares.size(); ++column) {
       const NaiveShare& share = queue.shares[column];
@@ -23,11 +23,11 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
       row.coming.push_back(left_out ? 0 : share.preempting);
       row.used_now.push_back(share.used);
       row.used_after.push_back(share.healthy() + share.stuck);
-      if (told == hearing.plan.queues.end()) continue;
+      if (reported == hearing.plan.queues.end()) continue;
       // Whether what the plan says is right is judged elsewhere.
       const std::string_view name = hearing.cluster.resources().name(queues_.resources[column]);
-      const auto said = std::ranges::find(told->shares, name, &PlanQueueShare::resource);
-      if (said == told->shares.end()) continue;
+      const auto said = std::ranges::find(reported->shares, name, &PlanQueueShare::resource);
+      if (said == reported->shares.end()) continue;
       row.allocated.back() = said->allocated;
       row.coming.back() = said->preempting;
     }
@@ -38,7 +38,7 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
   if (queues_.on()) add_outside();
 }
 
-/// What queues are promised and what their pods hold is not theirs who are outside.
+/// Pods outside queues may not use what queues are promised or what their pods hold.
 void HeardQueueRoom::add_outside() {
   Row row;
   const std::vector<std::int64_t> used = sum(queues_.outside);
@@ -147,7 +147,8 @@ bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pod
   for (std::size_t column = 0; column < wanted.size(); ++column) {
     const std::int64_t used =
         saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
-    // Beyond its share the queue keeps only what its pods hold, and who is away holds nothing.
+    // Beyond its share the queue keeps only what its pods hold, and pods that are away hold
+    // nothing.
     const std::int64_t most = saturated_add(row.lasting[column], row.coming[column]);
     if (wanted[column] > 0 && used > most) return false;
   }

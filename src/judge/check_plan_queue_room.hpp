@@ -3,12 +3,12 @@
 //
 // With queues on, a pod or group of section 2 needs room in its queue beside room on nodes:
 //   now:   used, and what asks before it bind, and its request are within what is allocated;
-//   after: the same without pods that are leaving and victims, with whom asks before it nominate,
-//          within what is allocated and deserved, and what is still to come (preempting).
+//   after: the same without pods that are leaving and victims, with pods that asks before
+//          it nominate, within what is allocated, deserved and still to come (preempting).
 // Where the queue stage is left out (law 14), what was allocated before counts, and nothing is to
 // come. Only resources that it asks for count. Outside every queue the same holds for what is
-// there, less what queues are promised: now beside what their pods still hold, too. No queue holds
-// infrastructure to anything, nor whom section 5 decides about.
+// there, less what queues are promised: now beside what their pods still hold, too. No queue limits
+// infrastructure pods, nor the pods of section 5.
 #pragma once
 
 #include <cstddef>
@@ -29,18 +29,18 @@ class HeardQueueRoom {
 
   explicit HeardQueueRoom(const Hearing& hearing);
 
-  /// Whether queues have a say about the ask.
+  /// Whether queues limit the ask.
   bool concerns(const HeardAsk& ask) const;
-  /// Whether the ask may make the pod leave as far as queues are concerned.
+  /// Whether queues allow the ask to evict the pod.
   bool may_take(const HeardAsk& ask, PodIndex victim) const;
   std::string name(const HeardAsk& ask) const;
 
   bool same_queue(const HeardAsk& ask, PodIndex pod) const;
-  /// Of the ask's queue, which must have a say.
+  /// Of the ask's queue, which must limit it.
   const Pods& bound_pods(const HeardAsk& ask) const;
 
   bool fits_now(const HeardAsk& ask, const Pods& pods) const;
-  /// When besides everybody who is gone these have left too, and others have come.
+  /// When these have left, too, besides all that are gone, and others have come.
   bool fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
                   const Pods& others) const;
   /// It has to wait for what other queues still hold.
@@ -54,7 +54,7 @@ class HeardQueueRoom {
  private:
   struct Row {
     std::vector<std::int64_t> allocated;
-    std::vector<std::int64_t> lasting;  ///< Of that, what is not given back by those who leave.
+    std::vector<std::int64_t> lasting;  ///< Of that, what leaving pods do not give back.
     std::vector<std::int64_t> coming;
     std::vector<std::int64_t> used_now;
     std::vector<std::int64_t> used_after;
@@ -62,7 +62,7 @@ class HeardQueueRoom {
 
   void add_outside();
   std::vector<std::int64_t> sum(const Pods& pods) const;
-  /// Of those whom queues hold to something.
+  /// Of those that queues limit.
   std::vector<std::int64_t> asked(Pods pods) const;
   std::size_t row_of(PodIndex pod) const;
   std::size_t queue_of(const HeardAsk& ask) const;

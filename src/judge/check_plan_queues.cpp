@@ -3,10 +3,10 @@
 //
 // Which law
 //   1  evicts although there is unused room for the claim
-//   3  a queue gets or keeps another amount than it should; who must lose does not
+//   3  a queue gets or keeps another amount than it should; one that must lose does not
 //   4  a victim that its queue need not lose
 //   8  more is handed out than there is
-//   9  what the plan says about itself: the table, the moves, who asks, why somebody leaves
+//   9  what the plan says about itself: the table, the moves, the asks, why a pod leaves
 // That victims may leave at all, leave whole and once, is judged with all other victims.
 #include <fmt/format.h>
 
@@ -50,8 +50,9 @@ class TableJudge {
   }
 
   bool names_agree();
-  void judge_queue(const NaiveQueue& queue, const PlanQueue& told);
-  void judge_share(const NaiveQueue& queue, const NaiveShare& share, const PlanQueueShare& told);
+  void judge_queue(const NaiveQueue& queue, const PlanQueue& reported);
+  void judge_share(const NaiveQueue& queue, const NaiveShare& share,
+                   const PlanQueueShare& reported);
   /// Over leaves.
   struct Sums {
     std::int64_t handed_out = 0;
@@ -63,7 +64,7 @@ class TableJudge {
   void judge_moves();
   void judge_balance();
   void judge_statuses();
-  void judge_adopted(const NaiveQueue& queue, const PlanQueue& told);
+  void judge_adopted(const NaiveQueue& queue, const PlanQueue& reported);
 
   Hearing& hearing_;
   const NaiveQueues& queues_;
@@ -77,40 +78,41 @@ bool TableJudge::names_agree() {
   return agree;
 }
 
-void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& told) {
-  if (std::tie(told.parent, told.weight, told.leaf) !=
+void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& reported) {
+  if (std::tie(reported.parent, reported.weight, reported.leaf) !=
       std::tie(queue.parent, queue.weight, queue.leaf)) {
     report(9, queue, "its parent or weight is another one");
   }
-  judge_adopted(queue, told);
-  const bool same = told.shares.size() == queue.shares.size();
+  judge_adopted(queue, reported);
+  const bool same = reported.shares.size() == queue.shares.size();
   for (std::size_t column = 0; column < queue.shares.size(); ++column) {
-    if (!same || told.shares[column].resource != resource(column)) {
+    if (!same || reported.shares[column].resource != resource(column)) {
       return report(9, queue, "it does not list the resources that are divided");
     }
-    judge_share(queue, queue.shares[column], told.shares[column]);
+    judge_share(queue, queue.shares[column], reported.shares[column]);
   }
 }
 
 void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
-                             const PlanQueueShare& told) {
+                             const PlanQueueShare& reported) {
   const auto compare = [&](int law, std::string_view what, std::int64_t said, std::int64_t truth) {
     if (said == truth) return;
-    report(law, queue, fmt::format("its {} {} is {}, not {}", told.resource, what, truth, said));
+    report(law, queue,
+           fmt::format("its {} {} is {}, not {}", reported.resource, what, truth, said));
   };
-  compare(9, "deserved", told.deserved, share.deserved);
-  compare(9, "allocated before", told.allocated_before, share.before);
-  compare(9, "used", told.used, share.used);
-  compare(9, "leaving", told.leaving, share.leaving);
-  compare(9, "demand", told.demand, share.demand());
+  compare(9, "deserved", reported.deserved, share.deserved);
+  compare(9, "allocated before", reported.allocated_before, share.before);
+  compare(9, "used", reported.used, share.used);
+  compare(9, "leaving", reported.leaving, share.leaving);
+  compare(9, "demand", reported.demand, share.demand());
   if (!queues_.exact) return;
-  compare(3, "allocated", told.allocated, share.allocated);
-  compare(3, "preempting", told.preempting, share.preempting);
+  compare(3, "allocated", reported.allocated, share.allocated);
+  compare(3, "preempting", reported.preempting, share.preempting);
 }
 
-/// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
-/// nodes that went away or a lower limit leave behind may be too much; it does not grow, but for
-/// what pods hold that stay.
+/// Nothing is handed out twice, nothing beyond a limit, and no pod leaves for room that is unused.
+/// After nodes went away or a limit was lowered, more may be allocated than there is; it does not
+/// grow, except by what remaining pods hold.
 void TableJudge::judge_sums(std::size_t column) {
   std::map<std::size_t, Sums> sums;  // By queue; of the whole cluster: none.
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
@@ -118,15 +120,16 @@ void TableJudge::judge_sums(std::size_t column) {
     if (!queue.leaf) continue;
     const auto& shares = hearing_.plan.queues[at].shares;
     if (shares.size() <= column) return;
-    const PlanQueueShare& told = shares[column];
-    if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
+    const PlanQueueShare& reported = shares[column];
+    if (reported.allocated < 0 || reported.preempting < 0)
+      report(8, queue, "it has less than nothing");
     const NaiveShare& share = queue.shares[column];
     for (const std::size_t around : around_of(at)) {
-      sums[around].handed_out += told.allocated + told.preempting;
+      sums[around].handed_out += reported.allocated + reported.preempting;
       sums[around].kept +=
           share.in_fact(std::min(share.before, std::max(share.used, share.deserved)),
                         share.movable - share.governed);
-      sums[around].held += std::max(told.allocated, told.used);
+      sums[around].held += std::max(reported.allocated, reported.used);
     }
   }
   const auto limit_of = [&](std::size_t at) {
@@ -172,7 +175,7 @@ void TableJudge::judge_moves() {
   }
   judge_balance();
   if (!queues_.exact) return;
-  // Of room that moves at once only the sums are settled; who makes whom wait is.
+  // Of room that moves at once only the sums are fixed; of later room, which queue waits for which.
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> open;
   for (const PlanQueueMove& move : queues_.moves) {
     if (!move.at_once) open[{move.resource, move.from, move.to}] += move.amount;
@@ -186,8 +189,8 @@ void TableJudge::judge_moves() {
     hearing_.breaches.add_of_queues(
         9, "",
         fmt::format("{} {} too {} moves later from {} to {}", amount > 0 ? amount : -amount,
-                    resource, amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
-                    to.empty() ? "nobody" : to));
+                    resource, amount > 0 ? "little" : "much", from.empty() ? "no queue" : from,
+                    to.empty() ? "no queue" : to));
   }
 }
 
@@ -201,37 +204,37 @@ void TableJudge::judge_balance() {
   }
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
     if (!queues_.queues[at].leaf) continue;
-    for (const PlanQueueShare& told : hearing_.plan.queues[at].shares) {
-      const std::pair key(queues_.queues[at].name, told.resource);
-      if (told.allocated - told.allocated_before == allocated[key] &&
-          told.preempting == preempting[key]) {
+    for (const PlanQueueShare& reported : hearing_.plan.queues[at].shares) {
+      const std::pair key(queues_.queues[at].name, reported.resource);
+      if (reported.allocated - reported.allocated_before == allocated[key] &&
+          reported.preempting == preempting[key]) {
         continue;
       }
       report(9, queues_.queues[at],
-             fmt::format("the moves of {} are not what changes its share", told.resource));
+             fmt::format("the moves of {} are not what changes its share", reported.resource));
     }
   }
 }
 
-/// Told once: when the default queue is there and nothing is known about it yet.
-void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& told) {
+/// Reported once: when the default queue is there and nothing is known about it yet.
+void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& reported) {
   const Queue& object = hearing_.cluster.own<Queue>().find({"", queue.name})->second;
   const bool is_new =
       queue.name == "default" && object.allocated.empty() && object.preempting.empty();
-  if (told.adopts != (is_new ? queues_.adopted : 0)) {
+  if (reported.adopts != (is_new ? queues_.adopted : 0)) {
     report(9, queue, "another number of pods becomes its own");
   }
 }
 
-/// Whoever reads the objects in the next cycle finds there what the table says now.
+/// The objects of the next cycle say what the table says now.
 void TableJudge::judge_statuses() {
   auto next = hearing_.plan.queue_status.begin();
-  for (const PlanQueue& told : hearing_.plan.queues) {
-    const Queue& object = hearing_.cluster.own<Queue>().find({"", told.name})->second;
+  for (const PlanQueue& reported : hearing_.plan.queues) {
+    const Queue& object = hearing_.cluster.own<Queue>().find({"", reported.name})->second;
     std::map<std::string_view, std::array<std::int64_t, 4>> now;
     std::map<std::string_view, std::array<std::int64_t, 4>> before;
     bool known = true;  // An amount that is not written counts as unknown; of promises as none.
-    for (const PlanQueueShare& share : told.shares) {
+    for (const PlanQueueShare& share : reported.shares) {
       now[share.resource] = {share.deserved, share.allocated, share.used, share.preempting};
       before[share.resource] = {};
     }
@@ -239,11 +242,12 @@ void TableJudge::judge_statuses() {
                                                   &object.preempting};
     for (std::size_t which = 0; which < written.size(); ++which) {
       for (const Amount& each : *written[which]) before[each.resource][which] = each.amount;
-      known = known && (which == 3 || written[which]->size() == told.shares.size());
+      known = known && (which == 3 || written[which]->size() == reported.shares.size());
     }
-    const bool listed = next != hearing_.plan.queue_status.end() && next->name == told.name;
+    const bool listed = next != hearing_.plan.queue_status.end() && next->name == reported.name;
     if (listed == (known && now == before)) {
-      hearing_.breaches.add(9, "Queue " + told.name, "its status changes, and is not told, or is");
+      hearing_.breaches.add(9, "Queue " + reported.name,
+                            "its status changes and is not reported, or the reverse");
     }
     if (!listed) continue;
     std::map<std::string_view, std::array<std::int64_t, 4>> said;
@@ -252,7 +256,8 @@ void TableJudge::judge_statuses() {
     for (std::size_t which = 0; which < lists.size(); ++which) {
       for (const Amount& each : *lists[which]) said[each.resource][which] = each.amount;
     }
-    if (said != now) hearing_.breaches.add(9, "Queue " + told.name, "its next status is another");
+    if (said != now)
+      hearing_.breaches.add(9, "Queue " + reported.name, "its next status is another");
     ++next;
   }
   if (next != hearing_.plan.queue_status.end()) {
@@ -308,7 +313,7 @@ class QueueAskJudge {
     hearing_.breaches.add_of_queues(law, text_of(queues_.queues[queue]), std::move(text));
   }
   /// As the plan says it: whether that is right is judged above.
-  const PlanQueueShare& told(std::size_t queue, std::size_t column) const {
+  const PlanQueueShare& reported(std::size_t queue, std::size_t column) const {
     return hearing_.plan.queues[queue].shares[column];
   }
   const NaiveShare& share(std::size_t queue, std::size_t column) const {
@@ -341,10 +346,10 @@ class QueueAskJudge {
   std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
   /// Giver, resource and receiver of what moves later, or from hand to hand.
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> taken_;
-  std::set<std::size_t> others_;  ///< Queues of which somebody stays who might leave.
+  std::set<std::size_t> others_;  ///< Queues that keep a pod which might leave.
 };
 
-/// Queues come before everybody else, by name.
+/// Queues come before all other asks, by name.
 void QueueAskJudge::judge_order() {
   std::string last;
   bool others = false;
@@ -355,7 +360,7 @@ void QueueAskJudge::judge_order() {
     }
     if (others || entry.name < last) {
       hearing_.breaches.add_of_queues(9, ask_text(entry),
-                                      "queues ask before everybody else, by name");
+                                      "queues ask before all other asks, by name");
     }
     last = entry.name;
   }
@@ -370,7 +375,7 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
     must = must || each.over_before() > 0 || claim > 0;
     may = may || must || each.used > each.before;
   }
-  // Who only makes up for nodes that went away has nobody else to tell it under.
+  // A queue that only makes up for nodes that went away has no other ask to report it under.
   for (std::size_t column = 0; column < columns() && !may; ++column) {
     may = taken_.contains({queues_.queues[queue].name, std::string(resource(column)), ""});
   }
@@ -403,10 +408,10 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   bool stuck = false;
   bool goes = false;
   bool recent = false;
-  bool gave_in_vain = false;  // Strict budgets kept those who should have left.
+  bool gave_in_vain = false;  // Strict budgets kept pods that should have left.
   const Row freed = sum(lost_[queue]);
   for (std::size_t column = 0; column < columns(); ++column) {
-    const PlanQueueShare& each = told(queue, column);
+    const PlanQueueShare& each = reported(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
     const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
@@ -460,11 +465,11 @@ bool QueueAskJudge::governed(const NaiveCandidate& candidate) const {
   });
 }
 
-/// Who leaves the queue is enough and not too much (laws 3 and 4).
+/// The pods that leave the queue are enough and not too many (laws 3 and 4).
 void QueueAskJudge::judge_losses(std::size_t queue) {
   Row needed(columns());
   for (std::size_t column = 0; column < columns(); ++column) {
-    const PlanQueueShare& each = told(queue, column);
+    const PlanQueueShare& each = reported(queue, column);
     const std::int64_t need =
         each.used - each.leaving + share(queue, column).stuck - each.allocated;
     needed[column] = std::clamp<std::int64_t>(need, 0, share(queue, column).movable);
@@ -501,22 +506,24 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
   }
 }
 
-/// Strict budgets may keep some of those who are governed.
+/// Strict budgets may keep some of the pods that they govern.
 void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row& freed) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (freed[column] >= needed[column]) continue;
-    const bool somebody = std::ranges::any_of(queues_.candidates, [&](const NaiveCandidate& each) {
-      return each.queue == queue && !victims_.contains(each.pods.front()) && !governed(each) &&
-             sum(each.pods)[column] > 0;
-    });
-    if (!somebody) continue;
+    const bool any_candidate =
+        std::ranges::any_of(queues_.candidates, [&](const NaiveCandidate& each) {
+          return each.queue == queue && !victims_.contains(each.pods.front()) && !governed(each) &&
+                 sum(each.pods)[column] > 0;
+        });
+    if (!any_candidate) continue;
     report(3, queue,
            fmt::format("it must lose {} {}, and loses {}", needed[column], resource(column),
                        freed[column]));
   }
 }
 
-/// Told under the queue itself when it was over before, else under one that takes what it holds.
+/// Reported under the queue itself when it was above its share before, else under one that takes
+/// what it holds.
 void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   const std::size_t from = queues_.queue_of(pod);
   if (from == NaiveQueues::none) {
@@ -530,7 +537,7 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (held[column] <= 0) continue;
     fine = fine || (loser == ask.entry->name && share(from, column).over_before() > 0);
-    // What makes up for nodes that went away goes to nobody, on behalf of who asked.
+    // What makes up for nodes that went away goes to no queue, on behalf of the ask.
     const std::string name(resource(column));
     fine = fine || taken_.contains({loser, name, ask.entry->name}) ||
            taken_.contains({loser, name, ""});
@@ -541,15 +548,15 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
       fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
 }
 
-/// "Only candidate" is said of nobody beside whom others might leave.
+/// "Only candidate" is not said of a victim when other pods might leave instead.
 void QueueAskJudge::judge_alternative(std::size_t queue, const HeardVictim& victim,
                                       const HeardAsk& ask) {
   if (victim.entry->cause_key != "only candidate" || !others_.contains(queue)) return;
   hearing_.breaches.add_of_queues(9, ask.text,
-                                  fmt::format("{} is not the only one who may leave", victim.text));
+                                  fmt::format("{} is not the only candidate", victim.text));
 }
 
-/// At most so much of it is taken from the queue for the one who asks.
+/// At most so much of it is taken from the queue for this ask.
 std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
                                    const HeardAsk& ask) const {
   const std::string& loser = queues_.queues[from].name;
@@ -562,25 +569,25 @@ std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
   return amount;
 }
 
-/// Who leaves a queue is told for those who are not served by others already: of the ones told
-/// under an ask, some one (the last that was told) makes a difference to it. Where several
-/// resources are taken from a queue, what serves whom is open.
+/// The pods that leave a queue are reported under asks that are not served by others already: of
+/// those under an ask, at least one (the last reported) makes a difference to it. Where several
+/// resources are taken from a queue, it is open which ask each pod serves.
 void QueueAskJudge::judge_served(const HeardAsk& ask) {
-  std::map<std::size_t, std::set<PodIndex>> told_here;
+  std::map<std::size_t, std::set<PodIndex>> reported_here;
   for (const HeardVictim& victim : ask.victims) {
     const std::size_t from = queues_.queue_of(victim.pod);
     if (from == NaiveQueues::none) continue;
-    told_here[from].insert(victim.pod);
+    reported_here[from].insert(victim.pod);
     judge_alternative(from, victim, ask);
   }
-  for (const auto& [from, pods] : told_here) {
+  for (const auto& [from, pods] : reported_here) {
     const Row freed = sum({pods.begin(), pods.end()});
     Row wanted(columns());
     std::size_t taken = 0;
     for (std::size_t column = 0; column < columns(); ++column) {
       wanted[column] = served(from, column, ask);
       const bool lost = share(from, column).over_before() > 0 ||
-                        told(from, column).allocated < told(from, column).allocated_before;
+                        reported(from, column).allocated < reported(from, column).allocated_before;
       taken += lost ? 1 : 0;
     }
     if (taken > 1) continue;

@@ -140,7 +140,7 @@ TEST(CheckPlanQueues, TheSeedsTables) {
   for (const LawBreach& breach : scene.breaches()) ADD_FAILURE() << breach.text;
 }
 
-TEST(CheckPlanQueues, VictimsAreToldForTheClaimThatTheyServe) {
+TEST(CheckPlanQueues, VictimsAreReportedForTheClaimThatTheyServe) {
   QueueScene scene = two_claims();
   scene.queue_asks("q2", Outcome::preempts, {"a1"});
   scene.queue_asks("q3", Outcome::preempts, {"a2"});
@@ -154,7 +154,7 @@ TEST(CheckPlanQueues, VictimsAreToldForTheClaimThatTheyServe) {
   EXPECT_EQ(first_takes_all.laws(), Laws{9});
 }
 
-TEST(CheckPlanQueues, QueuesThatAreNotReadAreNotTold) {  // law 9
+TEST(CheckPlanQueues, QueuesThatAreNotReadAreNotReported) {  // law 9
   QueueScene scene = third_queue();
   scene.configuration.queue.enabled = false;
   EXPECT_EQ(scene.laws(), (Laws{3, 9}));
@@ -190,7 +190,7 @@ TEST(CheckPlanQueues, UnusedRoomMovesFirst) {  // law 1
   EXPECT_EQ(scene.laws(), (Laws{1, 3}));
 }
 
-TEST(CheckPlanQueues, MovesAreToldAsTheyAre) {  // law 9
+TEST(CheckPlanQueues, MovesAreReportedAsTheyAre) {  // law 9
   QueueScene scene = third_queue();
   scene.plan.queue_moves[2].amount = 999;
   EXPECT_EQ(scene.laws(), Laws{9});
@@ -199,12 +199,12 @@ TEST(CheckPlanQueues, MovesAreToldAsTheyAre) {  // law 9
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
-TEST(CheckPlanQueues, NobodyLeavesInVain) {  // law 4
+TEST(CheckPlanQueues, NoPodLeavesInVain) {  // law 4
   QueueScene scene = third_queue();
   scene.plan.asks.clear();
   scene.plan.actions.clear();
   scene.queue_asks("q3", Outcome::preempts, {"b2", "a3", "b3"});
-  EXPECT_EQ(scene.laws(), (Laws{4, 9}));  // Nor is it q3 for whom b2 leaves.
+  EXPECT_EQ(scene.laws(), (Laws{4, 9}));  // Nor is it q3 that b2 leaves for.
   // A larger one instead of the one that is enough: not best, but irreducible.
   scene.plan.asks.clear();
   scene.plan.actions.clear();
@@ -362,7 +362,7 @@ TEST(CheckPlanQueues, PreprocessingIsItsOwnCause) {  // laws 3 and 9
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
-TEST(CheckPlanQueues, NobodyLeavesTwice) {  // law 6
+TEST(CheckPlanQueues, NoPodLeavesTwice) {  // law 6
   QueueScene scene = overused(2000);
   scene.cluster.apply(leaving(in_queue(pod("a1", "n1", 1, 2000), "q1")));
   EXPECT_EQ(scene.laws(), Laws{});
@@ -451,7 +451,7 @@ TEST(CheckPlanQueues, InfeasibleIsProvenForTheQueue) {  // law 10
 }
 
 TEST(CheckPlanQueues, ReceiversWaitForWhatComes) {  // laws 3 and 6
-  // Everybody has left q1 who must; what they hold is promised to q2.
+  // Every pod that must leave q1 is leaving; what they hold is promised to q2.
   QueueScene scene(node("n1", 1000), queue("q1", 1, 500), queue("q2", 1, 0),
                    leaving(in_queue(pod("gone", "n1", 1, 500), "q1")),
                    in_queue(pod("stays", "n1", 1, 500), "q1"),
@@ -477,7 +477,8 @@ TEST(CheckPlanQueues, NominationsHoldRoomInTheirQueue) {  // laws 3 and 7
                                  in_queue(pod("ask", "", 5, 100), "q1"));
   scene.ask("ask", Outcome::fits, "n2");
   EXPECT_EQ(scene.laws(), Laws{3});
-  EXPECT_EQ(scene.breaches().front().text, "queue q1 has no room for it when everybody has left");
+  EXPECT_EQ(scene.breaches().front().text,
+            "queue q1 has no room for it once all leaving pods are gone");
   scene.cluster.apply(in_queue(pod("ask", "", 6, 100), "q1"));  // Strictly higher.
   scene.plan.asks[0].priority = 6;
   EXPECT_EQ(scene.laws(), Laws{});
@@ -493,7 +494,7 @@ TEST(CheckPlanQueues, PinnedPodsAreInNoQueue) {  // law 3
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlanQueues, TheNextStatusIsTold) {  // law 9
+TEST(CheckPlanQueues, TheNextStatusIsReported) {  // law 9
   QueueScene scene = third_queue();
   fill_losses(scene.cluster, scene.configuration, scene.plan);
   const auto laws = [&] {
@@ -542,7 +543,7 @@ TEST(CheckPlanQueues, PodsOutsideTakeOnlyPodsOutside) {  // law 2
 
 TEST(CheckPlanQueues, PromisesWithoutPodsAreCut) {  // laws 3 and 9
   // 6000 are left of 10,000. Each deserves 3000. Given back: a 6000 to 4000, b 4000 to 3000; that
-  // is still 7000, and only b has what nobody uses: cut to 2000. So b claims 1000, and a gives it.
+  // is still 7000, and only b has unused room: cut to 2000. So b claims 1000, and a gives it.
   QueueScene scene(node("n1", 6000), queue("a", 1, 6000), queue("b", 1, 4000),
                    in_queue(pod("a1", "n1", 2, 2000), "a"), in_queue(pod("a2", "n1", 1, 2000), "a"),
                    in_queue(pod("b1", "n1", 1, 2000), "b"));

@@ -100,7 +100,7 @@ TEST(CheckPlanRegimes, AMemberOfAGroupIsNeverPinned) {
 }
 
 TEST(CheckPlanRegimes, ANominationToAnotherRegimeIsVoid) {
-  // Whoever is nominated to n3 holds it; b is nominated to n1, which it has lost.
+  // The pod that is nominated to n3 holds it; b is nominated to n1, which it has lost.
   Scene scene = three_regimes(pod("a", "", 10, 600), nominated(pod("b", "", 20, 600), "n1"));
   scene.ask("a", Outcome::fits, "n3");
   EXPECT_EQ(first_text(scene), "");

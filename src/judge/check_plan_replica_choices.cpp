@@ -1,13 +1,13 @@
-// Whether somebody nearer to leaving was overlooked (SPEC section 4: classes, ties, one GPU,
+// Whether a pod that should leave earlier was overlooked (SPEC section 4: classes, ties, one GPU,
 // several GPUs), and whether a claim of the previous plan was given up without need (law 7).
 //
 // For one GPU every single pod that comes before is tried. For several, nodes are compared by their
 // worst class, with pods of the classes before it that leave anyway; and, where the plan leaves a
-// node quite alone, by the highest priority among those who would have lost something there. The
+// node quite alone, by the highest priority among those that would have lost something there. The
 // other `nodeKeys` depend on which victims each node would have had in its turn, which is the
 // search itself. replica_ranking_properties compares that with a look at every place.
 //
-// A pod that is nobody's victim at the end of the plan, and could still be one, could have been one
+// A pod that is not a victim at the end of the plan, and could still be one, could have been one
 // when the ask was decided.
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ class ReplicaChoiceJudge {
       }
       if (worst != nullptr) {
         undo(ask, *worst);
-        // What its victims free may serve other claims, too; these need somebody else then.
+        // What its victims free may serve other claims, too; these would need other victims then.
         const bool alone = rooms_.in_order(worst->node, ask.row.amounts);
         if (alone) judge_elsewhere(ask, last(ask, *worst));
         redo(ask, *worst);
@@ -119,7 +119,7 @@ class ReplicaChoiceJudge {
   /// Whether the ask could still have it as one more victim.
   bool available(const HeardReplicaAsk& ask, PodIndex pod) const {
     if (rank(pod) == no_rank || court_.claimed.contains(pod)) return false;
-    // Somebody waits for it already, and its room is counted.
+    // An ask waits for it already, and its room is counted.
     if (court_.gone.contains(pod)) return false;
     const ReplicaClass found = *fleet_.class_of(pod);
     if (found == ReplicaClass::force_deleting) return !fleet_.credit_ended(pod);
@@ -127,7 +127,7 @@ class ReplicaChoiceJudge {
       return !fleet_.credit_ended(pod) || fleet_.may_force_delete(pod, ask.priority);
     }
     const HeardShare& share = *fleet_.share_of(pod);
-    // Which of a deployment's last pods stays depends on who else goes; nobody is reproached.
+    // Which of a deployment's last pods stays depends on which others leave: no breach.
     if (found == ReplicaClass::surplus) return share.commit > 0 && !fleet_.surplus_timed_out(pod);
     return fleet_.priority(pod) < ask.priority && !court_.missed(ask, pod) &&
            !fleet_.is_protected(pod) && !fleet_.leaves_whole_group(pod) &&
@@ -135,8 +135,8 @@ class ReplicaChoiceJudge {
            spare(share) > 0;
   }
 
-  /// On the node that was chosen: without its most intrusive victim, but with everybody who comes
-  /// before, the ask does not fit.
+  /// On the node that was chosen: without its most intrusive victim, but with all that come before
+  /// it, the ask does not fit.
   void judge_on_node(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
     const PodIndex worst = last(ask, claim);
     std::vector<PodIndex> others;
@@ -164,7 +164,7 @@ class ReplicaChoiceJudge {
                               court_.cluster().pod_key(worst), claim.entry->node));
   }
 
-  /// Everybody who is nobody's victim, by class and priority: plans are large, and whoever comes
+  /// All pods that are not victims, by class and priority: plans are large, and a pod that comes
   /// before a victim of a good plan is rare.
   void list_candidates() {
     for (std::uint32_t slot = 0; slot < court_.cluster().pods().slots(); ++slot) {
@@ -195,15 +195,15 @@ class ReplicaChoiceJudge {
                            class_is_enough(ask, node, worst));
       if (!better) continue;
       court_.report(6, ask,
-                    fmt::format("victim {} comes after whom it needs on node {}",
+                    fmt::format("victim {} comes after the pods that suffice on node {}",
                                 court_.cluster().pod_key(worst), court_.node_name(node)));
       return;
     }
   }
 
-  // ---- Several GPUs: who loses something --------------------------------------------------------
+  // ---- Several GPUs: which pods lose something --------------------------------------------------
 
-  /// It is scaled down, or force-deleted now; waiting for somebody takes nothing from him.
+  /// It is scaled down, or force-deleted now; a pod that is only waited for loses nothing.
   bool loses(const HeardReplicaAsk& ask, PodIndex pod) const {
     if (fleet_.class_of(pod) == ReplicaClass::committed) return true;
     return fleet_.class_of(pod) == ReplicaClass::terminating &&
@@ -211,7 +211,7 @@ class ReplicaChoiceJudge {
            fleet_.force_delete_from(pod) <= court_.hearing.plan.now;
   }
 
-  /// Nothing: nobody among them loses anything.
+  /// None: none of them loses anything.
   std::optional<std::int32_t> highest_loser(const HeardReplicaAsk& ask,
                                             const std::vector<PodIndex>& pods) const {
     std::optional<std::int32_t> highest;
@@ -239,8 +239,8 @@ class ReplicaChoiceJudge {
     });
   }
 
-  /// Whom the ask would have made leave there, put back as far as possible; nothing: it does not
-  /// fit.
+  /// The pods that the ask would evict there, after putting back as many as possible; none: it does
+  /// not fit.
   std::optional<std::vector<PodIndex>> victims_on(const HeardReplicaAsk& ask, NodeIndex node) {
     std::vector<PodIndex> order;
     for (const PodIndex pod : court_.cluster().order().pods(node)) {
@@ -307,7 +307,7 @@ class ReplicaChoiceJudge {
       const std::optional<std::int32_t> other = highest_loser(ask, *there);
       if (!same_class || (other && *other >= *highest)) continue;
       court_.report(9, ask,
-                    fmt::format("on node {} nobody of priority {} would lose anything",
+                    fmt::format("on node {} no pod of priority {} would lose anything",
                                 court_.node_name(node), *highest));
       return;
     }
@@ -336,7 +336,7 @@ class ReplicaChoiceJudge {
     return fits;
   }
 
-  /// Whether those of better classes, who leave anyway, would do.
+  /// Whether those of better classes, which leave anyway, would be enough.
   bool class_is_enough(const HeardReplicaAsk& ask, NodeIndex node, PodIndex worst) {
     std::vector<PodIndex> away;
     for (const PodIndex pod : court_.cluster().order().pods(node)) {
@@ -353,7 +353,8 @@ class ReplicaChoiceJudge {
 
   // ---- The previous plan ------------------------------------------------------------------------
 
-  /// Law 7: nobody new loses a replica while a claim of the previous plan stands and is not kept.
+  /// Law 7: no other deployment loses a replica while a claim of the previous plan stands and is
+  /// not kept.
   void judge_previous(const HeardReplicaAsk& ask) {
     const bool takes = std::ranges::any_of(ask.claims, [](const HeardReplicaClaim& claim) {
       return !claim.entry->kept &&

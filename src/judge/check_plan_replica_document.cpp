@@ -43,9 +43,9 @@ class ReplicaDocumentJudge {
       given += item.committed_after - item.committed_before;
     }
     const std::int64_t found = given + std::ssize(said.claims);
-    const bool all_told =
+    const bool all_reported =
         said.out_for.empty() ? found + said.without == said.unmet : found <= said.unmet;
-    if (!all_told || said.without < 0) {
+    if (!all_reported || said.without < 0) {
       report(ask, fmt::format("of {} unmet replicas {} are given, {} claimed, {} without",
                               said.unmet, given, said.claims.size(), said.without));
     }
@@ -57,9 +57,9 @@ class ReplicaDocumentJudge {
     const bool takes = scaled_down(*ask.replicas) > 0;
     const bool open = given < ask.replicas->unmet;
     const bool claims = !ask.replicas->claims.empty();
-    const bool hopeless = outcome == Outcome::infeasible || outcome == Outcome::not_found;
+    const bool refused = outcome == Outcome::infeasible || outcome == Outcome::not_found;
     const bool agrees = (outcome == Outcome::preempts) == takes &&
-                        (outcome == Outcome::fits) == !open && (!hopeless || !claims);
+                        (outcome == Outcome::fits) == !open && (!refused || !claims);
     if (!agrees) report(ask, fmt::format("its outcome is not {}", choice_name(outcome)));
   }
 
@@ -288,7 +288,7 @@ class ReplicaDocumentJudge {
   void judge_missed(const HeardReplicaAsk& ask) {
     const ReplicaStatus& before = ask.schedule->status;
     for (const MissedVictim& item : before.missed) {
-      if (!listed(*ask.missed, item)) report(ask, "its next status forgets whom it has missed");
+      if (!listed(*ask.missed, item)) report(ask, "its next status omits a pod that it has missed");
     }
     for (const MissedVictim& item : *ask.missed) {
       const auto is_it = [&](const ClaimedVictim& victim) {
@@ -300,18 +300,19 @@ class ReplicaDocumentJudge {
                                 return claim.node == item.node && claim.plane == item.plane &&
                                        std::ranges::any_of(claim.victims, is_it);
                               });
-      if (!true_to_it) report(ask, fmt::format("it has missed nobody on node {}", item.node));
+      if (!true_to_it) report(ask, fmt::format("it has missed no pod on node {}", item.node));
     }
     for (const ReplicaClaim& claim : before.claims) {
       for (const ClaimedVictim& victim : claim.victims) {
         const HeardShare* const share = spared(ask, claim, victim);
         if (share == nullptr) continue;
-        const bool told = listed(*ask.missed, {.plane = claim.plane,
-                                               .node = claim.node,
-                                               .namespace_name = share->schedule->namespace_name,
-                                               .deployment = share->schedule->deployment,
-                                               .committed = share->commit});
-        if (told) continue;
+        const bool recorded =
+            listed(*ask.missed, {.plane = claim.plane,
+                                 .node = claim.node,
+                                 .namespace_name = share->schedule->namespace_name,
+                                 .deployment = share->schedule->deployment,
+                                 .committed = share->commit});
+        if (recorded) continue;
         report(ask, fmt::format("its next status does not say that {}/{} was spared",
                                 victim.namespace_name, victim.name));
       }

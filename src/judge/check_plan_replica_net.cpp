@@ -1,4 +1,5 @@
-// The net schedule is the sum of the plan's actions, and whoever loses replicas is told (law 9).
+// The net schedule is the sum of the plan's actions, and a deployment that loses replicas has it in
+// its status (law 9).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,13 +53,13 @@ std::string object_of(const PlanNetSchedule& net) {
 }
 
 /// What it has unmet afterwards stands in its condition.
-void judge_told(Hearing& hearing, const PlanNetSchedule& net) {
+void judge_reported(Hearing& hearing, const PlanNetSchedule& net) {
   const std::string change = fmt::format("unmet {} -> {}", net.unmet_before, net.unmet_after);
-  const bool told = std::ranges::any_of(hearing.plan.status, [&](const PlanStatus& status) {
+  const bool reported = std::ranges::any_of(hearing.plan.status, [&](const PlanStatus& status) {
     return status.object == object_of(net) && status.condition == "ReplicasMet" && !status.value &&
            status.message.contains(change);
   });
-  if (!told) hearing.breaches.add(9, object_of(net), "nobody tells it what it loses");
+  if (!reported) hearing.breaches.add(9, object_of(net), "its status does not say what it loses");
 }
 
 void judge_entry(Hearing& hearing, const PlanNetSchedule& net,
@@ -83,7 +84,7 @@ void judge_entry(Hearing& hearing, const PlanNetSchedule& net,
   if (net.unmet_before != found->second.unmet || net.unmet_after != unmet) {
     hearing.breaches.add(9, object_of(net), "its unmet replicas do not follow from what it loses");
   }
-  if (loses) judge_told(hearing, net);
+  if (loses) judge_reported(hearing, net);
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ class ReplicaRoomJudge {
     }
   }
 
-  /// Whether the node is not too full for the ask when all asks are served; also thanks to those
-  /// who leave for claims that the plan does not speak of.
+  /// Whether the node is not too full for the ask when all asks are served; also because of pods
+  /// that leave for claims which the plan does not mention.
   bool fits(const HeardReplicaAsk& ask, NodeIndex node) {
     std::vector<PodIndex> away;
     if (const auto held = court_.held.find(node); held != court_.held.end()) {
@@ -73,10 +73,10 @@ class ReplicaRoomJudge {
           fmt::format("it does not fit on node {} when its victims are gone", claim.entry->node));
       return;
     }
-    // What claims of others hold there is not told.
+    // What claims of others hold there is not in the plan.
     if (court_.held.contains(claim.node)) return;
     for (const HeardReplicaVictim& victim : claim.victims) {
-      // Nobody is harmed when somebody leaves anyway and is still waited for.
+      // No pod is harmed when one that leaves anyway is still waited for.
       if (claim.entry->kept && victim.entry->action == ReplicaAction::wait) continue;
       const RequestRow row = court_.requests(victim.pod);
       rooms_.add(claim.node, row);
@@ -92,7 +92,7 @@ class ReplicaRoomJudge {
            (share == nullptr || !fleet_.has_moving_surplus(*share));
   }
 
-  /// Law 1: what is free serves an ask before anybody leaves for it.
+  /// Law 1: what is free serves an ask before a pod is evicted for it.
   void judge_free_room(const HeardReplicaAsk& ask) {
     const bool takes = std::ranges::any_of(ask.claims, evicts);
     if (!takes && ask.replicas->without == 0) return;
@@ -100,7 +100,7 @@ class ReplicaRoomJudge {
       if (!may_scale_up(ask, plane.name)) continue;
       for (const NodeIndex node : fleet_.open_nodes(plane.name)) {
         if (court_.held.contains(node) || !court_.now.holds(node, ask.row)) continue;
-        // What claims free beyond their need came too late for who comes at once.
+        // What claims free beyond their need came too late for an ask that is placed at once.
         if (!court_.unclaimed.holds(node, ask.row) || !court_.after.holds(node, ask.row)) continue;
         court_.report(takes ? 1 : 10, ask,
                       fmt::format("there is free room on node {}", court_.node_name(node)));
@@ -109,7 +109,7 @@ class ReplicaRoomJudge {
     }
   }
 
-  /// Free room, and room that is claimed anew, goes to who is more important first.
+  /// Free room, and room that is claimed anew, goes to the more important ask first.
   void judge_order(const HeardReplicaAsk& ask) {
     const bool takes = std::ranges::any_of(ask.claims, evicts);
     if ((!takes && ask.replicas->without == 0) || !ask.replicas->out_for.empty()) return;
@@ -133,7 +133,7 @@ class ReplicaRoomJudge {
       const std::optional<NodeIndex> node =
           find_node_in_plane(court_.cluster(), item.plane, expected.node);
       if (!node || !fleet_.is_open(*node) || fleet_.plane_of(*node) != item.plane) continue;
-      if (court_.held.contains(*node)) continue;  // How much of it is left to others is not told.
+      if (court_.held.contains(*node)) continue;  // The plan does not say how much of it is left.
       const bool fits = fits_without(court_.now, *node, ask, other, expected.replicas) &&
                         fits_without(court_.after, *node, ask, other, expected.replicas);
       if (!fits) continue;
@@ -152,8 +152,8 @@ class ReplicaRoomJudge {
     return fits;
   }
 
-  /// Whether it could have made everybody leave who leaves there for others: a pod that may not be
-  /// force-deleted for it is at least waited for, and it does not repeat what was in vain.
+  /// Whether it could have evicted every pod that leaves there for others: a pod that may not be
+  /// force-deleted for it is at least waited for, and it does not repeat an eviction that failed.
   bool may_wait_there(const HeardReplicaAsk& ask, NodeIndex node) const {
     const auto no_help = [&](const HeardReplicaVictim& victim) {
       const bool taken = victim.entry->action == ReplicaAction::scale_down;
@@ -179,7 +179,7 @@ class ReplicaRoomJudge {
                               other.text, claim.entry->node));
   }
 
-  /// Law 10: no node holds it even when everybody is gone who may leave for it.
+  /// Law 10: no node holds it even when every pod that may be evicted for it is gone.
   void judge_proof(const HeardReplicaAsk& ask) {
     for (const ReplicaPlane& plane : ask.schedule->planes) {
       for (const NodeIndex node : fleet_.open_nodes(plane.name)) {

@@ -1,5 +1,5 @@
-// Who may leave for a replica, and what may be done to it: laws 2, 5, 6 and 8 as SPEC section 4 has
-// them, and the last replica of a deployment in a plane.
+// Which pods may be evicted for a replica, and how: laws 2, 5, 6 and 8 as in SPEC section 4, and
+// the last replica of a deployment in a plane.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class ReplicaVictimJudge {
 
   void judge_victim(const HeardReplicaAsk& ask, const HeardReplicaVictim& victim) {
     const std::optional<ReplicaClass> truth = fleet_.class_of(victim.pod);
-    if (!truth) return report(2, ask, victim, "is nobody's replica, and stays");
+    if (!truth) return report(2, ask, victim, "belongs to no deployment, and stays");
     if (*truth != victim.entry->victim_class) {
       report(9, ask, victim, fmt::format("is {}", choice_name(*truth)));
     }
@@ -98,7 +98,7 @@ class ReplicaVictimJudge {
     }
   }
 
-  /// Nobody loses a replica again for what did not help before.
+  /// No deployment loses a replica again for what did not help before.
   void judge_again(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim,
                    const HeardReplicaVictim& victim) {
     const bool again = victim.entry->action == ReplicaAction::scale_down && !claim.entry->kept &&
@@ -106,7 +106,7 @@ class ReplicaVictimJudge {
     if (again) report(7, ask, victim, "was spared when its deployment was scaled down for it");
   }
 
-  /// Whoever lost a replica to a claim is out until that is finished.
+  /// A deployment that lost a replica to a claim is left out until that is finished.
   void judge_loss(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim,
                   const HeardReplicaVictim& victim) {
     const ReplicaSchedule* const loser = fleet_.schedule_of(victim.pod);

@@ -1,4 +1,5 @@
-// The judge of SPEC section 4: reads the plan, builds the two worlds, and judges who may leave.
+// The judge of SPEC section 4: reads the plan, builds the two worlds, and judges which pods may
+// leave.
 #include "judge/check_plan_replicas.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 //        yet where they fit, and the scale-ups of the plan;
 // after: the same without the victims of all claims, with what other asks nominate and all claims.
 // A scale-up must hold in both, a claim in the second. Where a better choice is missed is judged by
-// the end of the plan only: who is nobody's victim then was there for every ask.
+// the end of the plan only: a pod that is not a victim then was there for every ask.
 #pragma once
 
 #include <map>
@@ -52,14 +52,14 @@ struct ReplicaHearing {
   std::map<const HeardShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
   std::map<const HeardShare*, std::int64_t> losing;  ///< Running pods that are victims.
   std::set<const HeardShare*> scaled_up;
-  /// Where schedules that the plan does not speak of have claims, and whose leaving these count on.
-  /// Nobody is reproached for leaving these nodes alone.
+  /// Nodes where schedules that the plan does not mention have claims, and where the pods leave
+  /// that those count on. An ask that avoids these nodes is no breach.
   std::map<NodeIndex, std::set<PodIndex>> held;
 
   void report(int law, const HeardReplicaAsk& ask, std::string text) {
     hearing.breaches.add(law, ask.text, std::move(text));
   }
-  /// Of two who are in each other's way, the later one is to blame (law 14).
+  /// Of two asks that conflict, the later one is to blame (law 14).
   void report_later(int law, const HeardReplicaAsk& a, const HeardReplicaAsk& b, std::string text) {
     report(law, &a < &b ? b : a, std::move(text));
   }
@@ -69,7 +69,7 @@ struct ReplicaHearing {
   RequestRow requests(PodIndex pod) const {
     return cluster().requests(cluster().pods().requests[pod]);
   }
-  /// What its node gains in `after` when a claim makes it leave or waits for it.
+  /// What its node gains in `after` when a claim evicts it or waits for it.
   RequestRow freed(PodIndex pod) const { return gone.contains(pod) ? RequestRow{} : requests(pod); }
   std::string_view node_name(NodeIndex node) const {
     return cluster().text(cluster().nodes().name[node]);
@@ -81,8 +81,8 @@ struct ReplicaHearing {
   bool missed(const HeardReplicaAsk& ask, PodIndex pod) const;
 };
 
-/// What a claim finds: the room at the end of the plan, and that of its own time. Who could have
-/// done with less must have found it in both.
+/// What a claim finds: the room at the end of the plan, and that of its own time. A claim that
+/// could have needed less must have found it in both.
 class ClaimRooms {
  public:
   explicit ClaimRooms(ReplicaHearing& court)
@@ -117,7 +117,7 @@ class ClaimRooms {
 
 void judge_replica_victims(ReplicaHearing& court);   ///< Laws 2, 5, 6 and 8, and the last replica.
 void judge_replica_rooms(ReplicaHearing& court);     ///< Laws 1, 3, 4 and 10.
-void judge_replica_choices(ReplicaHearing& court);   ///< Who was nearer to leaving; law 7.
+void judge_replica_choices(ReplicaHearing& court);   ///< Which pods leave first; law 7.
 void judge_replica_document(ReplicaHearing& court);  ///< Law 9.
 void judge_net_schedule(Hearing& hearing);           ///< Law 9: it is the sum of the actions.
 

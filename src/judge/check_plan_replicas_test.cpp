@@ -147,10 +147,10 @@ struct FleetScene : Scene {
 
   /// With the status and the net schedule that an honest planner leaves.
   Laws laws() {
-    tell_net_schedule(cluster, plan);
-    return laws_as_told();
+    write_net_schedule(cluster, plan);
+    return laws_as_reported();
   }
-  Laws laws_as_told() {
+  Laws laws_as_reported() {
     plan.replica_status.clear();
     for (const PlanAsk& ask : plan.asks) {
       if (!ask.replicas) continue;
@@ -240,7 +240,7 @@ TEST(CheckPlanReplicas, AsksComeByPriority) {  // law 9
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
-TEST(CheckPlanReplicas, NobodyGrowsWhereItHasSurplus) {  // law 8
+TEST(CheckPlanReplicas, NoShareGrowsWhereItHasSurplus) {  // law 8
   FleetScene scene(gpu_node("n1", 3), schedule("high", 100, 1, 1), replica("high-1", "n1"),
                    replica("high-2", "n1"));
   scene.scales_up(scene.asks("high", Outcome::fits), {{"n1", 1}});
@@ -259,7 +259,7 @@ FleetScene three_nodes(const Objects&... objects) {
                     replica("low-2", "n2"), replica("low-3", "n3"), objects...);
 }
 
-TEST(CheckPlanReplicas, NobodyLeavesForFreeRoom) {  // law 1
+TEST(CheckPlanReplicas, NoPodLeavesForFreeRoom) {  // law 1
   FleetScene scene = three_nodes();
   scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
   EXPECT_EQ(scene.laws(), Laws{});
@@ -362,7 +362,7 @@ TEST(CheckPlanReplicas, TheLastSurplusOfCommitZeroStays) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlanReplicas, NobodyIsTwoClaimsVictim) {  // law 8
+TEST(CheckPlanReplicas, NoPodIsTwoClaimsVictim) {  // law 8
   FleetScene scene = three_nodes();
   scene.cluster.apply(schedule("high", 100, 0, 2));
   PlanAsk& ask = scene.asks("high", Outcome::preempts);
@@ -372,7 +372,7 @@ TEST(CheckPlanReplicas, NobodyIsTwoClaimsVictim) {  // law 8
   EXPECT_EQ(scene.laws(), (Laws{3, 8}));
 }
 
-TEST(CheckPlanReplicas, WhatWasObtainedIsNobodysVictim) {  // law 8
+TEST(CheckPlanReplicas, WhatWasObtainedIsNoVictim) {  // law 8
   FleetScene scene(gpu_node("n1", 2), gpu_node("n2", 1), gpu_node("n3", 1),
                    schedule("high", 100, 0, 1, 2), schedule("mid", 50, 3, 1),
                    replica("mid-1", "n1"), replica("mid-2", "n1"), replica("mid-3", "n3"));
@@ -483,7 +483,7 @@ TEST(CheckPlanReplicas, ForceDeletionHasItsTime) {  // law 2
   EXPECT_EQ(scene.laws(), (Laws{2, 9}));
 }
 
-/// Its group does not keep whom it cannot keep.
+/// Its group does not keep pods that it cannot keep.
 TEST(CheckPlanReplicas, WhoTerminatesIsForceDeletedWhateverItsGroup) {  // law 9
   FleetScene scene(gpu_node("n1", 1), schedule("high", 100, 0, 1), schedule("low", 10, 0),
                    group("ring", DisruptionMode::all));
@@ -642,7 +642,7 @@ TEST(CheckPlanReplicas, TheNetScheduleIsTheSumOfTheSteps) {  // law 9
   const auto broken_by = [&](const std::function<void(Plan&)>& lie) {
     scene.plan = honest;
     lie(scene.plan);
-    return scene.laws_as_told();
+    return scene.laws_as_reported();
   };
   EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule.clear(); }), Laws{9});
   EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].unmet_after = 0; }), Laws{9});
@@ -650,7 +650,7 @@ TEST(CheckPlanReplicas, TheNetScheduleIsTheSumOfTheSteps) {  // law 9
             Laws{9});
   EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].planes[0].asks = {"Pod a/b"}; }),
             Laws{9});
-  EXPECT_EQ(broken_by([](Plan& plan) { plan.status.clear(); }), Laws{9}) << "it is not told";
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.status.clear(); }), Laws{9}) << "it is not reported";
 }
 
 TEST(CheckPlanReplicas, SeveralGpusGoWhereTheLeastImportantLose) {  // law 9

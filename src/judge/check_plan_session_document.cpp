@@ -32,7 +32,7 @@ void SessionJudge::judge_document(const Turn& turn) {
     total = sum(total, said.cost);
     const bool first = at == 0 || turn.victims.size() != turn.entry.victims.size();
     if (!first && rules_.leaves_before(*turn.victims[at - 1], *victim)) {
-      report(9, turn, "its victims are not told most important first");
+      report(9, turn, "its victims are not listed most important first");
     }
   }
   if (turn.entry.cost != total) report(9, turn, "it does not lose what its victims lose");
@@ -40,7 +40,7 @@ void SessionJudge::judge_document(const Turn& turn) {
   const auto count = static_cast<std::int64_t>(candidates(turn).size());
   if (turn.entry.session->candidates != count) {
     report(9, turn,
-           fmt::format("{} sessions may be made to leave for it, and {} are said to", count,
+           fmt::format("{} sessions may be preempted for it, and the plan says {}", count,
                        turn.entry.session->candidates));
   }
 }
@@ -50,7 +50,7 @@ void SessionJudge::judge_cause(const Turn& turn, const Session& victim, const Pl
     report(9, turn, fmt::format("victim {}/{} {}", victim.namespace_name, victim.name, text));
   };
   if (said.reason.empty()) wrong("has no reason");
-  if (said.cause_for != turn.heard.text) wrong("does not say for whom it leaves");
+  if (said.cause_for != turn.heard.text) wrong("does not name the ask that it is preempted for");
   if (said.cause_rule.empty()) wrong("does not say under which rule it leaves");
   if (said.cause_alternative.empty()) wrong("does not say what it was compared with");
   if (said.cause_key.empty()) wrong("does not say what decided");
@@ -137,7 +137,7 @@ void expect_actions(const Hearing& hearing, const HeardAsk& ask,
   }
 }
 
-/// Who got notice in an earlier cycle and whose grace time is over.
+/// Sessions that got notice in an earlier cycle and whose grace time is over.
 void expect_ends(const Hearing& hearing, std::map<SessionActionKey, int>& open) {
   for (const auto& [key, session] : hearing.cluster.own<Session>()) {
     const SessionStatus& status = session.status;

@@ -1,4 +1,4 @@
-// SessionJudge: who asks when, who leaves, and where the kernels go.
+// SessionJudge: the order of asks, the sessions that leave, and where the kernels go.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,10 +88,10 @@ void SessionJudge::judge_preemptor(const Turn& turn, GroupState& group) {
     }
     if (group.preemptor.empty()) group.preemptor = turn.heard.text;
   }
-  // Who has to wait before it may preempt is the one who may.
+  // A session that waits for its delay before it preempts is the one that may preempt.
   const bool delayed = turn.entry.outcome == Outcome::waits && turn.entry.waits_until;
   if (delayed && group.preemptor.empty()) group.preemptor = turn.heard.text;
-  // Who is suspended is not in the queue.
+  // A suspended session is not in the queue.
   const bool queued = turn.entry.outcome != Outcome::fits && !turn.runs_on;
   if (queued && group.blocked_by.empty()) {
     group.blocked_by = turn.heard.text;
@@ -134,7 +134,7 @@ void SessionJudge::judge_victim(const Turn& turn, const Session& victim) {
   }
   const std::string protection = rules_.protection(turn.session, victim);
   if (!protection.empty()) {
-    report(2, turn, fmt::format("{} may not be made to leave: {}", text, protection));
+    report(2, turn, fmt::format("{} may not be preempted: {}", text, protection));
   }
   if (rules_.leaving(victim)) report(6, turn, text + " is leaving already");
 }
@@ -272,7 +272,7 @@ void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   KernelRoom after(walk_.after(), nodes, rows, open);
   adjust_leaving(turn, after);
   if (placed && !with_victims_gone(turn, after).fits(turn.places)) {
-    report(3, turn, "its kernels do not fit, even when everybody has left who leaves");
+    report(3, turn, "its kernels do not fit, even when all leaving sessions are gone");
   }
   if (evicts) void_nominations(turn);
   if (placed) judge_nominations(turn);
@@ -304,7 +304,7 @@ void SessionJudge::judge_needed(const Turn& turn, const KernelRoom& now, const K
   }
 }
 
-/// Law 4. Rows of victims that somebody else made leave free nothing, so they are not needed.
+/// Law 4. Rows of victims of another ask free nothing, so they are not needed.
 void SessionJudge::judge_irreducible(const Turn& turn, KernelRoom after) {
   after = with_victims_gone(turn, std::move(after));
   for (const Session* const victim : turn.victims) {
@@ -319,8 +319,8 @@ void SessionJudge::judge_irreducible(const Turn& turn, KernelRoom after) {
   }
 }
 
-/// Of several sets those who leave first are enough: the last victim by the order is needed
-/// whatever the places. Without putting back, everybody before it leaves too.
+/// Of several sets, the one whose sessions leave first is right: the last victim by the order is
+/// needed whatever the places. Without putting back, all before it leave, too.
 void SessionJudge::judge_choice(const Turn& turn, const KernelRoom& after) {
   const auto before = [this](const Session* one, const Session* other) {
     return rules_.leaves_before(*one, *other);
@@ -345,8 +345,8 @@ void SessionJudge::judge_choice(const Turn& turn, const KernelRoom& after) {
                      last.namespace_name, last.name));
 }
 
-/// Law 10: there is no room, unless a bound stopped the search; nor would there be if all left who
-/// may, should it be the one to preempt.
+/// Law 10: there is no room, unless a bound stopped the search; nor would there be if all left that
+/// may, if it is the one to preempt.
 void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
                                       const GroupState& group) {
   if (!turn.entry.bounds_reached.empty()) return;
@@ -432,8 +432,9 @@ bool SessionJudge::holder_loses(const Turn& turn, const Session& holder) {
   return !fits;
 }
 
-/// Who is nominated comes before others of its rank. Where one of them makes room before it has
-/// come, its nomination was no longer valid, and what is freed then belongs to whose turn it is.
+/// A nominated session comes before others of its rank. Where one of these makes room before it is
+/// placed, its nomination was no longer valid, and the freed room belongs to the session whose turn
+/// it is.
 void SessionJudge::void_nominations(const Turn& turn) {
   std::erase_if(nominated_, [&](const Session* holder) {
     if (holder == &turn.session || holder->resource_group != turn.session.resource_group ||

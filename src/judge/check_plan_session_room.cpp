@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t steps_max = 50'000;
 
-/// What is too large for a node may be told before that the node is closed, so several are asked.
+/// For a kernel that is too large, the size may be reported before the closed node: several are
+/// asked.
 bool is_open(NaiveWorld& world, NodeIndex node, const std::vector<std::vector<PodIndex>>& rows,
              OpenNodes& known) {
   if (known.size() <= node.value) known.resize(world.cluster().nodes().slots());
@@ -23,7 +24,7 @@ bool is_open(NaiveWorld& world, NodeIndex node, const std::vector<std::vector<Po
     known[node] = lasting ? Openness::closed : Openness::open;
     return !lasting;
   }
-  return true;  // All are too large for it, so it does not matter.
+  return true;  // All are too large for it: any answer does.
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ enum class Openness : std::uint8_t { unknown, open, closed };
 using OpenNodes = IndexedVector<NodeIndex, Openness>;
 
 /// Nodes where kernels may go, and what is free there. Many sessions ask about the same nodes while
-/// nobody comes or leaves, so what was read last is kept.
+/// none comes or leaves, so what was read last is kept.
 class KernelNodes {
  public:
   explicit KernelNodes(std::vector<NodeIndex> nodes);

@@ -93,9 +93,9 @@ const std::vector<NodeIndex>& SessionRules::nodes_of(const std::string& name_of_
 }
 
 const std::vector<const Session*>& SessionRules::running(const std::string& group) const {
-  static const std::vector<const Session*> nobody;
+  static const std::vector<const Session*> none;
   const auto found = running_.find(group);
-  return found == running_.end() ? nobody : found->second;
+  return found == running_.end() ? none : found->second;
 }
 
 // ---- Turns --------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ bool SessionRules::tried_before(const Session& one, const Session& other) const 
   return held || age(one) < age(other);
 }
 
-// ---- Who may be made to leave -------------------------------------------------------------------
+// ---- Which sessions may be preempted------------------------------------------------------------ 
 
 /// Unknown: when it was created; that unknown, too: just now.
 Time SessionRules::since(const Session& session) const {
@@ -176,7 +176,7 @@ const std::vector<const Session*>& SessionRules::may_leave_for(const Session& as
   return at->second;
 }
 
-// ---- Who leaves first ---------------------------------------------------------------------------
+// ---- Which sessions leave first -----------------------------------------------------------------
 
 PreemptionOrder SessionRules::order(const Session& session) const {
   const auto& groups = cluster_.own<ResourceGroup>();
@@ -245,8 +245,8 @@ std::optional<Time> SessionRules::resume_after(const Session& victim) const {
   return ends_at(victim) + Duration{std::min(backoff, most)};
 }
 
-/// Since its start or its last checkpoint, the later one, for each of its kernels. Who is suspended
-/// goes on where it was.
+/// Since its start or its last checkpoint, the later one, for each of its kernels. A suspended
+/// session continues where it was.
 PlanCost SessionRules::cost(const Session& victim) const {
   PlanCost result;
   if (fate(victim) == SessionFate::suspends) return result;

@@ -1,5 +1,5 @@
-// The judge's own reading of SPEC section 6: whose turn is when, who may be made to leave by whom,
-// who leaves first, and what becomes of a session that does. Straight from the objects.
+// The judge's own reading of SPEC section 6: the order of turns, which sessions an ask may preempt,
+// which of them leave first, and what becomes of a preempted session. Straight from the objects.
 // Private to check_plan*.cpp.
 #pragma once
 
@@ -39,13 +39,13 @@ class SessionRules {
   bool leaving(const Session& session) const {
     return session.status.phase == SessionPhase::running && session.status.ends_at.has_value();
   }
-  /// Why the ask may not make it leave; empty: it may.
+  /// Why the ask may not preempt it; empty: it may.
   std::string protection(const Session& ask, const Session& victim) const;
-  /// Those who hold their room and whom it may make leave; the same for all of its rank.
+  /// Sessions that hold their room and that it may preempt; the same for all of its rank.
   const std::vector<const Session*>& may_leave_for(const Session& ask) const;
   PreemptionOrder order(const Session& session) const;
-  /// Whether all that is said about the order makes one leave before the other. Never both ways;
-  /// neither way where nothing is said.
+  /// Whether every ordering rule makes one leave before the other. Never both ways; neither way
+  /// where no rule applies.
   bool leaves_before(const Session& one, const Session& other) const;
 
   SessionFate fate(const Session& victim) const;
@@ -71,7 +71,7 @@ class SessionRules {
   std::set<std::string> divided_;
   mutable std::map<Place, std::vector<NodeIndex>> nodes_;
   std::map<std::string, std::vector<const Session*>> running_;
-  /// By group, tier and priority of who asks.
+  /// By group, tier and priority of the ask.
   mutable std::map<std::tuple<std::string, std::int32_t, std::int32_t>, std::vector<const Session*>>
       may_leave_;
 };

@@ -2,15 +2,14 @@
 // Private to check_plan*.cpp; shares no code with the policy.
 //
 // What is judged, beside what judge_form says about every ask:
-//   turns       by tier, priority, then age; only the first that does not fit and that preemption
-//   can
-//               help has victims (law 2).
-//   victims     run, may be made to leave by this ask (2), are not leaving already (6), leave whole
+//   turns       by tier, priority, then age; only one session has victims (law 2), the first
+//               that does not fit and that preemption can help.
+//   victims     run, may be preempted by this ask (2), are not leaving already (6), leave whole
 //               (5), and leave once (8).
 //   places      all kernels, on nodes of the group or partition, together, now or after (3), and
 //               not on what is nominated to another session (7).
-//   victims are needed: it fits neither now (1) nor once those have left who leave anyway (6); not
-//               one of them could stay (4); those who leave first by the order would not do (9).
+//   victims are needed: it fits neither now (1) nor once those that leave anyway have left (6); not
+//               one of them could stay (4); those that leave first by the order are not enough (9).
 //   the claim that there is no room (10), and what the plan says becomes of each victim (9).
 // That kernels find room is claimed only where a search of all ways ended (KernelRoom).
 #pragma once
@@ -39,7 +38,7 @@ class SessionJudge {
   /// What is remembered of a group from ask to ask.
   struct GroupState {
     const Session* last = nullptr;  ///< The ask before.
-    std::string preemptor;          ///< Who has victims.
+    std::string preemptor;          ///< The session that has victims.
     std::string blocked_by;         ///< The first that does not fit at all.
   };
 
@@ -95,7 +94,7 @@ class SessionJudge {
   std::map<std::string, OpenNodes> open_nodes_;                 ///< By group.
   std::map<const std::vector<NodeIndex>*, KernelNodes> nodes_;  ///< By those of `rules_`.
   std::map<std::string, GroupState> groups_;
-  std::map<SessionKey, std::string> taken_;  ///< Victims, and for whom.
+  std::map<SessionKey, std::string> taken_;  ///< Victims, and the asks that they are for.
 };
 
 /// Law 9: the actions about sessions are those that the entries mean.

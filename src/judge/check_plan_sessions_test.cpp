@@ -241,7 +241,7 @@ TEST(CheckPlanSessions, TheHeadOnlyIsASetting) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanSessions, NobodyIsPassedOverWhomPreemptionCanHelp) {  // law 10
+TEST(CheckPlanSessions, NoSessionIsPassedOverThatPreemptionCanHelp) {  // law 10
   SessionScene scene = two_nodes(session("one", 20, 1000), session("two", 10, 1000),
                                  session("x", 1, 1000, {"n1"}), session("y", 6, 1000, {"n2"}));
   scene.asks("one", Outcome::not_found);
@@ -252,7 +252,7 @@ TEST(CheckPlanSessions, NobodyIsPassedOverWhomPreemptionCanHelp) {  // law 10
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-// ---- Who may leave ------------------------------------------------------------------------------
+// ---- Which sessions may be preempted-------------------------------------------------------------
 
 /// The ask of priority 10 takes the whole of n1 from the victim.
 template <class... Objects>
@@ -266,7 +266,7 @@ SessionScene takes(const Session& victim, const Objects&... objects) {
 TEST(CheckPlanSessions, VictimsHaveALowerAndAPreemptiblePriority) {  // law 2
   EXPECT_EQ(takes(session("x", 5, 1000, {"n1"})).laws(), Laws{});
   SessionScene above = takes(session("x", 6, 1000, {"n1"}));
-  EXPECT_EQ(above.first(), "victim default/x may not be made to leave: its priority is above 5");
+  EXPECT_EQ(above.first(), "victim default/x may not be preempted: its priority is above 5");
   above.configuration.session.preemptible_priority = 6;
   EXPECT_EQ(above.laws(), Laws{});
   ResourceGroup own = resource_group({"n1"});
@@ -275,7 +275,7 @@ TEST(CheckPlanSessions, VictimsHaveALowerAndAPreemptiblePriority) {  // law 2
   EXPECT_EQ(above.laws()[0], 2);
   SessionScene equal = takes(session("x", 10, 1000, {"n1"}));
   equal.configuration.session.preemptible_priority = 50;
-  EXPECT_EQ(equal.first(), "victim default/x may not be made to leave: its priority is not lower");
+  EXPECT_EQ(equal.first(), "victim default/x may not be preempted: its priority is not lower");
 }
 
 TEST(CheckPlanSessions, VictimsRunAndAreNotLeaving) {
@@ -288,7 +288,7 @@ TEST(CheckPlanSessions, VictimsRunAndAreNotLeaving) {
   Session other = session("x", 1, 1000, {"n1"});
   other.resource_group = "h";
   EXPECT_EQ(takes(other).first(),
-            "victim default/x may not be made to leave: it runs in another resource group");
+            "victim default/x may not be preempted: it runs in another resource group");
 }
 
 TEST(CheckPlanSessions, ManyPreemptionsProtect) {  // law 2
@@ -336,9 +336,9 @@ TEST(CheckPlanSessions, PartitionsCompareTiers) {  // law 2
   };
   EXPECT_EQ(scene_for(1, {}).laws(), Laws{});
   EXPECT_EQ(scene_for(2, {}).first(),
-            "victim default/x may not be made to leave: its tier is not lower");
+            "victim default/x may not be preempted: its tier is not lower");
   EXPECT_EQ(scene_for(1, false).first(),
-            "victim default/x may not be made to leave: it is not preemptible");
+            "victim default/x may not be preempted: it is not preemptible");
 }
 
 TEST(CheckPlanSessions, TheExemptTimeIsKept) {  // law 2
@@ -352,10 +352,10 @@ TEST(CheckPlanSessions, TheExemptTimeIsKept) {  // law 2
   scene.cluster.apply(started(in(session("x", 1, 1000, {"n1"}), "lo"), Time{now.ms - 59'999}));
   EXPECT_EQ(scene.laws()[0], 2);
   EXPECT_EQ(scene.first(),
-            "victim default/x may not be made to leave: its exempt time of 1m is not over");
+            "victim default/x may not be preempted: its exempt time of 1m is not over");
 }
 
-TEST(CheckPlanSessions, NobodyIsTwoAsksVictim) {  // law 8
+TEST(CheckPlanSessions, NoSessionIsTwoAsksVictim) {  // law 8
   SessionScene scene = two_nodes(session("one", 20, 400), session("two", 10, 400),
                                  session("x", 1, 1000, {"n1", "n2"}));
   scene.asks("one", Outcome::preempts, {"n1"}, {"x"});
@@ -429,7 +429,7 @@ TEST(CheckPlanSessions, TheOrderDecides) {  // law 9
   EXPECT_EQ(age.laws(), Laws{});
 }
 
-TEST(CheckPlanSessions, WithoutPuttingBackEverybodyBeforeLeaves) {  // law 9
+TEST(CheckPlanSessions, WithoutPuttingBackAllBeforeLeave) {  // law 9
   SessionScene scene = two_nodes(session("ask", 10, 1000), session("x", 1, 500, {"n1"}),
                                  session("w", 6, 500, {"n1"}), session("y", 2, 1000, {"n2"}));
   scene.asks("ask", Outcome::preempts, {"n2"}, {"y"}).session->candidates = 2;
@@ -440,7 +440,7 @@ TEST(CheckPlanSessions, WithoutPuttingBackEverybodyBeforeLeaves) {  // law 9
             "Session default/x stays, and leaves before victim default/y by the order");
 }
 
-TEST(CheckPlanSessions, HeldRoomIsNobodyElses) {  // law 3
+TEST(CheckPlanSessions, HeldRoomIsNotAvailableToOthers) {  // law 3
   SessionScene scene = two_nodes(session("one", 20, 1000), session("two", 10, 300),
                                  session("x", 1, 400, {"n1"}), session("y", 6, 1000, {"n2"}));
   scene.asks("one", Outcome::preempts, {"n1"}, {"x"});
@@ -517,7 +517,7 @@ TEST(CheckPlanSessions, WhoIsSuspendedRunsOnWhereItIs) {
   const Partition part = partition("lo", 1, PartitionMode::suspend);
   SessionScene scene = two_nodes(part, asleep);
   scene.asks("ask", Outcome::fits, {"n1"});
-  EXPECT_EQ(scene.laws(), Laws{9});  // Nobody is told to resume it.
+  EXPECT_EQ(scene.laws(), Laws{9});  // The plan does not say how it is resumed.
   scene.plan.actions.push_back(
       {.type = ActionType::resume, .namespace_name = "default", .name = "ask", .uid = "uid-ask"});
   EXPECT_EQ(scene.laws(), Laws{});
@@ -569,7 +569,7 @@ TEST(CheckPlanSessions, TheBackOffDoubles) {  // law 9
   EXPECT_FALSE(backoff_is(1, 30));
 }
 
-TEST(CheckPlanSessions, TheGraceTimeIsTold) {  // law 9
+TEST(CheckPlanSessions, TheGraceTimeIsReported) {  // law 9
   Partition gentle = partition("lo", 1, PartitionMode::requeue);
   gentle.grace_time = Duration{20'000};
   SessionScene scene(node("n1", 1000), resource_group({"n1"}), gentle,
@@ -617,7 +617,7 @@ TEST(CheckPlanSessions, ActionsAgree) {  // law 9
   over.status.fate = SessionFate::requeues;
   over.status.preempted_by = "Session default/ask";
   SessionScene ends(node("n1", 1000), resource_group({"n1"}), over);
-  EXPECT_EQ(ends.laws(), Laws{9});  // Its grace time is over, and nobody ends it.
+  EXPECT_EQ(ends.laws(), Laws{9});  // Its grace time is over, and the plan does not end it.
   ends.plan.actions.push_back({.type = ActionType::requeue,
                                .namespace_name = "default",
                                .name = "x",

@@ -19,7 +19,7 @@ TEST(AskText, NamesKindAndObject) {
 
 // ---- Law 9, SPEC section 7 ----------------------------------------------------------------------
 
-TEST(CheckPlan, Law9WhatStopsWithTheVictimsIsTold) {
+TEST(CheckPlan, Law9WhatStopsWithTheVictimsIsReported) {
   Pod victim = pod("a", "n1", 0, 1000);
   Pod other = pod("b", "n2", 0, 500);
   victim.notes.loss_units = {{.unit = "JobSet default/train", .part = "Job a"}};
@@ -72,7 +72,7 @@ TEST(CheckPlan, OfTwoWhoTakeTheSameTheLaterOneIsNamed) {
   EXPECT_EQ(found->asks, Names{called("second")});
 }
 
-TEST(CheckPlan, WhatSpeaksOfTheWholePlanNamesNobody) {
+TEST(CheckPlan, WhatConcernsTheWholePlanNamesNoAsk) {
   Scene scene(node("n1", 1000), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::fits, "n1");
   scene.plan.cost.pod_seconds = 7;

@@ -1,5 +1,5 @@
-// Who may be made to leave, and who with them: laws 2, 5 and 8, and that nobody is evicted twice
-// (law 6).
+// Which pods may be evicted, and which leave with them: laws 2, 5 and 8, and that no pod is evicted
+// twice (law 6).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -229,7 +229,7 @@ void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim)
            fmt::format("the priority of {} is {}, not {}", victim.text, priority,
                        victim.entry->priority));
   }
-  // Between queues, priorities only say who of the losing queue leaves first (SPEC 3).
+  // Between queues, priorities only say which pod of the losing queue leaves first (SPEC 3).
   const bool of_queue = ask.entry->kind == AskKind::queue;
   const bool pinned = !ask.pinned_to.empty();
   const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
@@ -266,8 +266,8 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   }
 }
 
-/// SPEC section 1: an ask takes units on nodes of its regime. What leaves whole takes its pods
-/// elsewhere along. A pinned pod takes whom its own section allows.
+/// SPEC section 1: an ask takes units on nodes of its regime. A group that leaves whole takes its
+/// pods on other nodes along. A pinned pod evicts what its own section allows.
 void VictimJudge::judge_regime(const HeardAsk& ask) {
   if (!ask.pinned_to.empty()) return;
   std::set<UnitIndex> here;
@@ -311,7 +311,7 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
 /// one of its pods may not leave.
 void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
   if (ask.entry->kind == AskKind::queue) return;  // A rule of section 2.
-  // Where they may be told to leave once more, they count as running until then.
+  // Where they may be evicted once more, they count as running until then.
   const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
   std::set<UnitIndex> judged;
   for (const HeardVictim& victim : ask.victims) {

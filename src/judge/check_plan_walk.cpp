@@ -40,7 +40,7 @@ PlanWalk::PlanWalk(Hearing& hearing)
     if (!there) continue;
     if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
     const bool kernel = cluster_.pods().flags[pod].kernel;
-    if (!kernel && !NaiveFit(now_, pod).fits_when_empty(node)) hopeless_.insert(pod);
+    if (!kernel && !NaiveFit(now_, pod).fits_when_empty(node)) never_fit_.insert(pod);
   }
   find_credited();
 }
@@ -62,7 +62,7 @@ void PlanWalk::find_credited() {
   }
 }
 
-// ---- Who leaves late (law 6) --------------------------------------------------------------------
+// ---- Pods that leave late (law 6) ---------------------------------------------------------------
 
 bool PlanWalk::waits_for_late(const HeardAsk& ask) const {
   return std::ranges::any_of(ask.entry->waits_for, [&](const PodPlacement& awaited) {
@@ -151,7 +151,7 @@ std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
   return own;
 }
 
-/// Below-minimum `evict` made every member leave that was still there.
+/// Below-minimum `evict` evicted every member that was still there.
 bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
   if (!unit.gang || !leaves_below_minimum(unit, ask)) return false;
   return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
@@ -197,11 +197,11 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member, No
     const bool pinned = configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
     const bool ends =
         pinned || configuration_.workload.nomination_held_by == NominationHeldBy::placement;
-    if (ends && hopeless_.contains(pod)) continue;  // Void.
+    if (ends && never_fit_.contains(pod)) continue;  // Void.
     // Before its victims are chosen a reservation holds nothing.
     if (pinned && cluster_.notes(cluster_.pods().notes[pod]).only_reserved()) continue;
-    // Pinned pods take turns: their room is not their own against each other, nor against whom the
-    // node was promised.
+    // Pinned pods take turns: their room is not their own against each other, nor against the pod
+    // that the node was promised to.
     const bool gives_way = !ask.pinned_to.empty() || cluster_.pods().nominated[member] == node;
     const bool lower = unit.scheduling_priority < ask.priority;
     if (lower && (gives_way || !keeping_.contains(pod))) continue;
@@ -240,8 +240,8 @@ bool PlanWalk::fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeInd
 
 bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
   if (!fits_beside_nominated(fit, ask, node)) return false;
-  std::vector<PodIndex> unsure = hopeful_;
-  // Who is to come may go elsewhere there.
+  std::vector<PodIndex> unsure = tentative_;
+  // A pod that is still to come may go elsewhere there.
   if (configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
     for (const Promise& promise : promises_) unsure.push_back(promise.place.pod);
   }
@@ -256,7 +256,7 @@ bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node)
   return fits;
 }
 
-/// Worlds change under the fits of the caller here, and are as before when it gets them back.
+/// Changes the worlds that the caller's fits refer to, and restores them before it returns.
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   std::vector<Place> coming;
   std::vector<Place> waiting;  // They may fit once others have come.
@@ -291,7 +291,7 @@ bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex no
   return spoilt;
 }
 
-/// Adds those of them who fit once those who come have come; how many. The world is as before.
+/// Adds those that fit once the others have come, and returns how many. The world is as before.
 std::size_t PlanWalk::add_who_can_follow(std::vector<Place>& coming,
                                          const std::vector<Place>& waiting) {
   for (const Place& each : coming) after().place(each.pod, each.node);
@@ -343,12 +343,12 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
   std::vector<PodIndex> others;
   for (const NodeIndex node : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[node].empty()) continue;
-    // Who was promised the node has no regard for who only reserved it.
+    // A pod that was promised the node ignores one that only reserved it.
     const auto promised = std::ranges::find(
         ask.pods, node, [&](PodIndex pod) { return cluster_.pods().nominated[pod]; });
     for (const PodIndex pod :
          holders(ask, promised == ask.pods.end() ? ask.pods.front() : *promised, node)) {
-      if (queue_room_.same_queue(ask, pod) && !hopeless_.contains(pod)) others.push_back(pod);
+      if (queue_room_.same_queue(ask, pod) && !never_fit_.contains(pod)) others.push_back(pod);
     }
   }
   return queue_room_.fits_after(ask, pods, away, others);
@@ -359,13 +359,13 @@ std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
   const NaiveWorld& world = after_ ? *after_ : now_;
   for (const PodIndex pod : queue_room_.bound_pods(ask)) {
-    // A pinned pod would come back at once: nobody holds it to what its queue may use.
+    // A pinned pod would come back at once: its queue does not limit it.
     if (!world.where(pod).exists() || !pinned_to(cluster_, pod).empty()) continue;
     if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
       continue;
     }
     const std::vector<PodIndex> together = rules_.leaves_with(pod);
-    // Law 8: who leaves whole and has a place in this plan is nobody's victim.
+    // Law 8: a group that leaves whole and has a place in this plan is not a victim.
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     const bool arrived =
         unit.kind == UnitKind::group && unit.mode == DisruptionMode::all &&
@@ -432,7 +432,7 @@ bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
   return kept;
 }
 
-/// What refuses somebody who stands there already.
+/// Why a pod that is placed there would be refused.
 MaybeRefusal PlanWalk::refusal_after(const Place& place) {
   after().remove(place.pod);
   const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
@@ -440,10 +440,10 @@ MaybeRefusal PlanWalk::refusal_after(const Place& place) {
   return refused;
 }
 
-/// Those who may never come are away while it is asked.
-bool PlanWalk::without_hopeful(const std::function<bool()>& question) {
+/// Asks the question while the pods that may never come are away.
+bool PlanWalk::without_tentative(const std::function<bool()>& question) {
   std::vector<Place> away;
-  for (const PodIndex pod : hopeful_) {
+  for (const PodIndex pod : tentative_) {
     away.push_back({.pod = pod, .node = after().where(pod)});
     after().remove(pod);
   }
@@ -459,7 +459,7 @@ bool PlanWalk::promises_hold() {
 }
 
 void PlanWalk::judge_promises() {
-  for (const PodIndex pod : hopeful_) after().remove(pod);
+  for (const PodIndex pod : tentative_) after().remove(pod);
   for (const Promise& promise : promises_) {
     const MaybeRefusal refused = refusal_after(promise.place);
     if (!refused) continue;
@@ -472,8 +472,8 @@ void PlanWalk::judge_promises() {
   judge_turns();
 }
 
-/// Those who come together, one after the other, in whatever order they can. Returns those who
-/// cannot.
+/// Places pods that come together one after the other, in any order that works. Returns those that
+/// cannot come.
 std::vector<PlanWalk::Place> PlanWalk::come_in_any_order(std::vector<Place> open) {
   for (bool came = true; came;) {
     came = std::erase_if(open, [this](const Place& place) {
@@ -485,8 +485,8 @@ std::vector<PlanWalk::Place> PlanWalk::come_in_any_order(std::vector<Place> open
   return open;
 }
 
-/// In the next cycle who comes first in the list is asked first, when those after it may not have
-/// come: what it needs must be there without them. Those of one ask come in whatever order.
+/// In the next cycle the first in the list is asked first, when those after it may not have come:
+/// what it needs must be there without them. Those of one ask come in any order.
 void PlanWalk::judge_turns() {
   for (const Promise& promise : promises_) after().remove(promise.place.pod);
   for (auto first = promises_.begin(); first != promises_.end();) {
@@ -497,7 +497,7 @@ void PlanWalk::judge_turns() {
     for (const Place& place : come_in_any_order(open)) {
       const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
       after().place(place.pod, place.node);
-      // It only needs another one, of whom it is said; or nobody says that it will fit.
+      // It only needs another pod, which is reported; or nothing claims that it will fit.
       if (!refused || only_held(*first->ask)) continue;
       report(
           3, *first->ask,
@@ -508,7 +508,7 @@ void PlanWalk::judge_turns() {
   }
 }
 
-/// Whether somebody who was nominated before, and has its turn later, is in the way of who has
+/// Whether a pod that was nominated before, and has its turn later, conflicts with the one that has
 /// come.
 bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
   after().remove(place.pod);
@@ -517,54 +517,54 @@ bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
   return spoilt;
 }
 
-/// It waits for those whom it preempted, whether it will fit then or not.
+/// It waits for the pods that it preempted, whether it will fit then or not.
 bool PlanWalk::only_held(const HeardAsk& ask) const {
   return ask.entry->outcome == Outcome::waits &&
          configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
 }
 
-/// All of them come before one is asked whether it fits: members may need each other. So whoever
-/// leans on one that may never come is asked again.
+/// All of them come before one is asked whether it fits: members may need each other. So a member
+/// that depends on one that may never come is asked again.
 void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   for (const Place& place : found) {
     own_after().place(place.pod, place.node);
     queue_room_.nominate(place.pod, place.node);
     someone_nominated_ = true;
   }
-  // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that is
-  // no promise.
+  // A pod may wait for a place where it does not fit yet, or only because of such a pod; that is no
+  // promise.
   const bool held = only_held(ask);
   const auto may_never_come = [&](const Place& place) {
-    return refusal_after(place) || without_hopeful([&] {
+    return refusal_after(place) || without_tentative([&] {
              return refusal_after(place) ||
                     (held && (!promises_hold() || nominated_may_spoil(ask, place)));
            });
   };
   std::vector<Place> sure;
   for (const Place& place : found) own_after().remove(place.pod);
-  for (const Place& place : come_in_any_order(found)) hopeful_.push_back(place.pod);
+  for (const Place& place : come_in_any_order(found)) tentative_.push_back(place.pod);
   for (const Place& place : found) {
     if (!after().where(place.pod).exists()) after().place(place.pod, place.node);
-    if (std::ranges::find(hopeful_, place.pod) == hopeful_.end()) sure.push_back(place);
+    if (std::ranges::find(tentative_, place.pod) == tentative_.end()) sure.push_back(place);
   }
   while (true) {
     const auto place = std::ranges::find_if(sure, may_never_come);
     if (place == sure.end()) break;
-    hopeful_.push_back(place->pod);
+    tentative_.push_back(place->pod);
     sure.erase(place);
   }
   for (const Place& place : sure) promises_.push_back({.ask = &ask, .place = place});
 }
 
-/// Whether a member that is left over, and asks for itself later, has lost to those who were found
-/// a place, and are there, what it is nominated to.
+/// Whether a member that is left over, and asks for itself later, has lost its nominated room to
+/// the members that were placed.
 bool PlanWalk::loses_nomination(const HeardAsk& ask, PodIndex member,
                                 const std::vector<Place>& found) {
   const NodeIndex node = cluster_.pods().nominated[member];
   if (!node.exists() || !cluster_.nodes().flags[node].exists) return false;
   NaiveFit fit(after(), member);
   if (fits_beside_nominated(fit, ask, node)) return false;
-  // It may also wait for somebody whose turn is still to come.
+  // It may also wait for a pod whose turn is still to come.
   for (const Place& place : found) fit.remove(place.pod);
   const bool fits_alone = fits_beside_nominated(fit, ask, node);
   for (const Place& place : found) fit.place(place.pod, place.node);

@@ -1,9 +1,9 @@
 // PlanWalk: the way through a plan, ask by ask: the worlds for the next ask (see check_plan.hpp),
 // and what the asks before it took, got and were promised. Private to check_plan*.cpp.
 //
-// Whoever judges an ask leaves both worlds as they were; `settle` then lets the ask have its way.
+// Judging an ask leaves both worlds as they were; `settle` then applies the ask.
 //
-// A promise is a place of a pod that is still to come, where it fits once everybody of its ask has
+// A promise is a place of a pod that is still to come, where it fits once all pods of its ask have
 // come. All promises hold in the end (law 3).
 #pragma once
 
@@ -44,28 +44,28 @@ class PlanWalk {
     return cluster_.text(cluster_.nodes().name[node]);
   }
 
-  // ---- Where everybody is -----------------------------------------------------------------------
+  // ---- Where the pods are -----------------------------------------------------------------------
   /// For the next ask: what is bound or will be at once.
   NaiveWorld& now() { return now_; }
-  /// When everybody who is leaving has left, and everybody who is nominated has come. The same
-  /// object as `now()` while they do not differ.
+  /// When all leaving pods have left and all nominated pods have come. The same object as `now()`
+  /// while they do not differ.
   NaiveWorld& after() { return after_ ? *after_ : now_; }
   /// After: a credited leaving pod, or a victim of an earlier ask.
   bool is_gone(PodIndex pod) const { return gone_.contains(pod); }
-  bool somebody_gone() const { return !gone_.empty(); }
+  bool any_pod_gone() const { return !gone_.empty(); }
   bool is_earlier_victim(PodIndex pod) const { return victims_.contains(pod); }
   bool is_decided(PodIndex pod) const { return decided_.contains(pod); }
   bool someone_nominated() const { return someone_nominated_; }
 
-  // ---- Who leaves late (law 6) ------------------------------------------------------------------
-  /// Whether the ask waits for somebody whose room it should do without if it can.
+  // ---- Pods that leave late (law 6) -------------------------------------------------------------
+  /// Whether the ask waits for a pod whose room it should do without if it can.
   bool waits_for_late(const HeardAsk& ask) const;
-  /// Those are gone who were made to leave for the ask's nomination, however late.
+  /// Pods that were evicted for the ask's nomination are gone, however late they are.
   void count_own_late(const HeardAsk& ask);
   /// They are there again: the nomination does not hold, or the ask does not wait for them.
   void put_back_own_late();
-  bool somebody_own_late() const { return !own_late_.empty(); }
-  /// Those are gone for whom the ask waits, however late, for it and for later ones.
+  bool any_own_victim_late() const { return !own_late_.empty(); }
+  /// Pods that the ask waits for are gone, however late, for it and for later asks.
   void count_awaited(const HeardAsk& ask);
 
   // ---- What an entry of the plan means ----------------------------------------------------------
@@ -78,33 +78,33 @@ class PlanWalk {
 
   // ---- Feasibility ------------------------------------------------------------------------------
   /// With the nominated pods there and without them, as kube-scheduler demands. Where it is
-  /// nominated itself, also if it fits once everybody has come who is nominated, on every node.
+  /// nominated itself, also if it fits once all nominated pods have come, on every node.
   bool fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
     if (!fit.fits(node)) return false;
     if (cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node)) return true;
     return cluster_.pods().nominated[fit.ask()] == node && fits_with_all_holders(fit, ask, node);
   }
-  /// The same, and without those who may never come.
+  /// The same, and without pods that may never come.
   bool fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
-  /// Whether the ask, if it went to the node, would take from somebody who is nominated, there or
-  /// elsewhere, what its place depends on (law 7), or the other way round.
+  /// Whether the ask, if it went to the node, would take from a nominated pod, there or elsewhere,
+  /// what its place depends on (law 7), or the other way round.
   bool spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node);
   /// What refuses it first: with the nominated pods there, else without them.
   MaybeRefusal first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
-  /// Law 3, or 7 when only somebody's nomination is in the way. False: one of them is broken.
+  /// Law 3, or 7 when only a nomination is in the way. False: one of them is broken.
   bool judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node);
   void report_refusal(const HeardAsk& ask, const Place& place, const NaiveRefusal& refused);
   /// Law 3: the ask's queue has no room for it.
   void report_queue(const HeardAsk& ask, std::string_view when);
-  /// May be made to leave for the ask, as section 2 and the queues have it.
+  /// May be evicted for the ask, by section 2 and by the queues.
   bool may_leave(const HeardAsk& ask, PodIndex pod) const {
     return queue_room_.may_take(ask, pod) && rules_.may_leave(pod, ask.priority);
   }
-  /// Whether its queue has room for these, beside whoever holds room in it by a nomination, when
-  /// those have left too.
+  /// Whether its queue has room for these, beside the nominations that hold room in it, when the
+  /// pods in `away` have left too.
   bool queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
                   const std::vector<PodIndex>& away) const;
-  /// Everybody in the ask's queue, on whatever node, who may be made to leave for it.
+  /// Every pod in the ask's queue, on any node, that may be evicted for it.
   std::set<PodIndex> may_leave_queue(const HeardAsk& ask) const;
   /// A preempted pod of lower priority is still leaving the node.
   bool preempted_still_leaving(NodeIndex node, const HeardAsk& ask) const;
@@ -113,14 +113,14 @@ class PlanWalk {
   bool full_for_ever(const HeardAsk& ask, PodIndex pod, NodeIndex node) const;
 
   // ---- Promises ---------------------------------------------------------------------------------
-  /// Whether everybody before it would still fit after, should the ask come to the node.
+  /// Whether every pod before it would still fit after, if the ask came to the node.
   bool keeps_promises(NaiveFit& fit, NodeIndex node);
-  /// Whether everybody before fits after, as that world is. No NaiveFit may live on it.
+  /// Whether every pod before fits after, as that world is. No NaiveFit may live on it.
   bool promises_hold();
 
   void settle(const HeardAsk& ask);
   void settle_session(const HeardAsk& ask);
-  /// Law 3 in the end: what later asks took and got leaves room for everybody still to come.
+  /// Law 3 in the end: what later asks took and got leaves room for every pod still to come.
   void judge_promises();
 
  private:
@@ -145,7 +145,7 @@ class PlanWalk {
   bool can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming);
   bool only_held(const HeardAsk& ask) const;
   MaybeRefusal refusal_after(const Place& place);
-  bool without_hopeful(const std::function<bool()>& question);
+  bool without_tentative(const std::function<bool()>& question);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   bool fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   /// Whether the nominations of other members of the asking group count.
@@ -160,22 +160,22 @@ class PlanWalk {
   EvictionRules rules_;
   HeardQueueRoom queue_room_;
   NaiveWorld now_;
-  std::set<PodIndex> keeping_;       ///< Pinned pods whose room is nobody else's, from before.
-  std::set<PodIndex> hopeless_;      ///< Nominated to a node that would not take them if empty.
+  std::set<PodIndex> keeping_;       ///< Pinned pods that own their room, from before.
+  std::set<PodIndex> never_fit_;     ///< Nominated to a node that would not take them if empty.
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;
-  std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.
+  std::vector<PodIndex> tentative_;  ///< Nominated where they do not fit yet.
   bool someone_nominated_ = false;
   std::set<PodIndex> gone_;
   std::set<PodIndex> late_;           ///< Leaving, and there in `after()`.
-  std::set<PodIndex> own_late_;       ///< Of these, who is gone for the ask that is judged.
+  std::set<PodIndex> own_late_;       ///< Of these, pods gone for the judged ask.
   std::set<PodIndex> victims_;        ///< Of earlier asks.
   std::set<NodeIndex> victim_nodes_;  ///< Where they are.
   std::set<PodIndex> decided_;        ///< Pods of earlier asks.
   std::set<PodIndex> lost_;  ///< Members whose nominated room their group has given to others.
 };
 
-/// The outcome speaks of a place, so there must be one; who waits for a delay has none.
+/// The outcome names a place, so there must be one; an ask that waits for a delay has none.
 bool has_place(const PlanAsk& entry);
 
 /// What the plan says about a pinned pod's reservation.

@@ -40,7 +40,7 @@ NaiveClaims::NaiveClaims(const NaiveWorld& world, PodIndex ask)
   for (const ClaimUse& use : uses_) {
     const std::optional<RefusalReason> refused = verdict(use);
     if (!refused) continue;
-    if (!hopeless_ || *refused == RefusalReason::claim) hopeless_ = refused;
+    if (!refusal_everywhere_ || *refused == RefusalReason::claim) refusal_everywhere_ = refused;
   }
   for (const ClaimUse& use : uses_) {
     const PersistentVolumeClaim* const claim = volume_claim(use);
@@ -107,10 +107,10 @@ std::optional<RefusalReason> NaiveClaims::unbound_verdict(
   if (claim.selected_node.empty()) {
     for (const auto& [key, each] : cluster_.own<PersistentVolume>()) {
       if (each.storage_class != storage->name) continue;
-      const bool nobodys = each.claim_namespace.empty() && each.claim_name.empty();
+      const bool unclaimed = each.claim_namespace.empty() && each.claim_name.empty();
       const bool kept =
           each.claim_namespace == claim.namespace_name && each.claim_name == claim.name;
-      if (kept || (nobodys && each.available)) return RefusalReason::unsupported;
+      if (kept || (unclaimed && each.available)) return RefusalReason::unsupported;
     }
   }
   const bool makes =
@@ -177,7 +177,7 @@ bool NaiveClaims::device_reaches(const ClaimUse& use, NodeIndex node) const {
 }
 
 bool NaiveClaims::can_be_had(NodeIndex node) const {
-  if (hopeless_) return false;
+  if (refusal_everywhere_) return false;
   return std::ranges::all_of(uses_, [&](const ClaimUse& use) {
     return of_volume(use) ? volume_reaches(use, node) : device_reaches(use, node);
   });
@@ -233,7 +233,7 @@ MaybeRefusal NaiveClaims::refusal(NodeIndex node) const {
 
 MaybeRefusal NaiveClaims::lasting_refusal(NodeIndex node) const {
   if (uses_.empty()) return std::nullopt;
-  // What the ask shares with somebody there is not attached once more.
+  // What the ask shares with a pod there is not attached once more.
   std::set<Volume> mine;
   std::set<Volume> shared;
   add_volumes(ask_, mine);

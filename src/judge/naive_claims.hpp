@@ -19,9 +19,9 @@ class NaiveClaims {
  public:
   NaiveClaims(const NaiveWorld& world, PodIndex ask);
 
-  /// Why no node will ever do: `claim`, or `unsupported` where that cannot be said.
-  const std::optional<RefusalReason>& hopeless() const { return hopeless_; }
-  /// Whether volumes and devices can be reached from the node, whoever else uses them.
+  /// Why no node will ever fit: `claim`, or `unsupported` where that cannot be said.
+  const std::optional<RefusalReason>& refusal_everywhere() const { return refusal_everywhere_; }
+  /// Whether volumes and devices can be reached from the node, whatever other pods use them.
   bool can_be_had(NodeIndex node) const;
   /// What others hold: claims for one pod, volumes that the node takes.
   MaybeRefusal refusal(NodeIndex node) const;
@@ -49,8 +49,8 @@ class NaiveClaims {
   const Cluster& cluster_;
   PodIndex ask_;
   const std::vector<ClaimUse>& uses_;
-  std::optional<RefusalReason> hopeless_;
-  std::vector<PodIndex> rivals_;  ///< Who may use a claim of the ask that is for one pod.
+  std::optional<RefusalReason> refusal_everywhere_;
+  std::vector<PodIndex> rivals_;  ///< Pods that may use a one-pod claim of the ask.
 };
 
 }  // namespace makeway

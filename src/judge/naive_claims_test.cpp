@@ -108,7 +108,7 @@ TEST(NaiveClaims, AnUnboundClaimWaitsOrGoesWhereItsClassMakesVolumes) {
   scene.others = {PersistentVolume{.name = "free", .storage_class = "fast"}};
   EXPECT_EQ(scene.answer(), RefusalReason::unsupported);
   scene.storage.waits_for_pod = false;
-  EXPECT_EQ(scene.answer(), RefusalReason::claim) << "bound at once, by somebody else";
+  EXPECT_EQ(scene.answer(), RefusalReason::claim) << "bound at once, by another controller";
 }
 
 TEST(NaiveClaims, AClaimWithoutAClassHasTheNewestDefault) {
@@ -122,7 +122,7 @@ TEST(NaiveClaims, AClaimWithoutAClassHasTheNewestDefault) {
   EXPECT_EQ(scene.answer(), RefusalReason::claim) << "the newer one binds at once";
 }
 
-TEST(NaiveClaims, AClaimForOnePodIsNobodyElses) {
+TEST(NaiveClaims, AClaimForOnePodIsNotShared) {
   ClaimScene scene;
   scene.others = {user("other", "n2", "data")};
   EXPECT_EQ(scene.answer(), std::nullopt);
@@ -149,7 +149,7 @@ TEST(NaiveClaims, WhatIsMadeForAPodIsItsOwn) {
   ClaimScene scene;
   scene.use = {.kind = ClaimKind::own_volume, .local = "scratch"};
   scene.claim.name = "ask-scratch";
-  EXPECT_EQ(scene.answer(), RefusalReason::claim) << "nobody's own";
+  EXPECT_EQ(scene.answer(), RefusalReason::claim) << "no owner";
   scene.claim.owner = "ask";
   EXPECT_EQ(scene.answer(), std::nullopt);
   scene.claim.owner_uid = "u2";

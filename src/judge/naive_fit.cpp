@@ -136,7 +136,7 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   if (!shape_.unsupported.empty()) {
     return NaiveRefusal{RefusalReason::unsupported, shape_.unsupported.front()};
   }
-  if (claims_.hopeless()) return NaiveRefusal{*claims_.hopeless(), {}};
+  if (claims_.refusal_everywhere()) return NaiveRefusal{*claims_.refusal_everywhere(), {}};
   const NodeFlags flags = cluster_.nodes().flags[node];
   if (!flags.exists) return NaiveRefusal{RefusalReason::unschedulable, "no such node"};
   if (flags.unschedulable) {

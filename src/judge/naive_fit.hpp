@@ -40,11 +40,10 @@ class NaiveFit {
   MaybeRefusal static_refusal(NodeIndex node) const;
   /// Whether the node would take it, were it empty.
   bool fits_when_empty(NodeIndex node) const;
-  /// A refusal that stays whoever leaves the node.
+  /// A refusal that stays whichever pods leave the node.
   MaybeRefusal lasting_refusal(NodeIndex node) const;
 
-  /// So much of each resource, by column, is kept for somebody else on whatever node is asked
-  /// about.
+  /// So much of each resource, by column, is kept for others on the node in question.
   void keep_free(std::vector<std::int64_t> amounts) { kept_free_ = std::move(amounts); }
 
   void remove(PodIndex pod);

@@ -285,7 +285,7 @@ class Stage {
     }
   }
 
-  /// Of what is used, the part that nobody can be made to free.
+  /// Of what is used, the part that no eviction can free.
   void allocate_what_stays() {
     for (const std::size_t at : leaves_) {
       NaiveShare& each = share(at);
@@ -295,7 +295,7 @@ class Stage {
     }
   }
 
-  /// Where more is allocated than there is or may be, what nobody uses is no promise.
+  /// Where more is allocated than there is or may be, unused allocation is no promise.
   void cut_promises() {
     for (const std::size_t at : leaves_) add(at, share(at).allocated);
     for (const Limit& limit : limits_) {
@@ -353,10 +353,10 @@ class Stage {
   void find_givers() {  // 4 and 5
     for (const std::size_t at : leaves_) {
       const NaiveShare& each = share(at);
-      // Nobody gives what is stuck, nor others of its queue in its place.
+      // Room of stuck pods is not given, nor do other pods of the queue leave instead.
       const std::int64_t most = std::min(each.used, each.allocated) - each.deserved - each.stuck;
       if (most <= 0 || !queues_.queues[at].reclaimable) continue;
-      // Down to what stays when everybody has left who is leaving or may be made to.
+      // Down to what stays when all pods that are leaving or may be evicted have left.
       const std::int64_t can = std::min(most, each.allocated - each.stays());
       if (can <= 0) continue;
       givers_.push_back({.queue = at, .most = can});
@@ -398,7 +398,7 @@ class Stage {
     const std::int64_t claimed = std::min(claim(receiver) - own.for_recent(),
                                           own.unserved(own.allocated + taken_[receiver].sum));
     if (claimed <= 0) return;
-    if (giveable_ <= -limits_.back().open) return;  // Nobody would get anything.
+    if (giveable_ <= -limits_.back().open) return;  // No queue would get anything.
     while (next_giver_ < givers_.size() && givers_[next_giver_].most == 0) ++next_giver_;
     std::vector<std::pair<std::size_t, std::int64_t>> lost;
     std::vector<std::pair<std::size_t, std::int64_t>> given;
@@ -479,7 +479,7 @@ class Stage {
     move(from, name(receiver), amount, at_once);
   }
 
-  /// What is left of the excess leaves for nobody.
+  /// What is left of the excess leaves for no ask.
   void drop_excess() {
     for (Giver& giver : givers_) {
       share(giver.queue).allocated -= giver.most;

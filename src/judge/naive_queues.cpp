@@ -75,7 +75,7 @@ std::size_t NaiveQueues::find(std::string_view name) const {
   return static_cast<std::size_t>(at - queues.begin());
 }
 
-// ---- Who belongs where --------------------------------------------------------------------------
+// ---- Pods and their queues---------------------------------------------------------------------- 
 
 bool NaiveQueues::apart(PodIndex pod) const {
   const PodColumns& pods = cluster_.pods();
@@ -143,8 +143,8 @@ std::size_t NaiveQueues::queue_of(PodIndex pod) const {
   return pod.value < home_.size() ? home_[pod.value] : none;
 }
 
-/// What divided nodes have, less what pods of no queue hold there, each node for itself: those who
-/// are there, or, if that is more, those who stay and those who are nominated and could come.
+/// What divided nodes have, less what pods of no queue hold there, each node for itself: the pods
+/// that are there or, if that is more, those that stay and those that are nominated and could come.
 void NaiveQueues::find_totals() {
   const PodColumns& pods = cluster_.pods();
   NaiveWorld world(cluster_);
@@ -259,7 +259,7 @@ void NaiveQueues::count_pods(Time now) {
   }
 }
 
-/// Everybody who may be made to leave, whatever the budgets; strict ones leave open who of them.
+/// Every pod that may be evicted, ignoring budgets; strict budgets leave open which of them.
 void NaiveQueues::find_candidates(Time now) {
   const EvictionRules rules(cluster_, configuration_, now);
   const PodColumns& pods = cluster_.pods();

@@ -1,13 +1,15 @@
-// NaiveQueues: the queue stage as docs/decisions/0008-queues.md tells it, once more and naively.
-// The judge's own idea of who deserves, gives and receives what; shares no code with the policy.
+// NaiveQueues: the queue stage as docs/decisions/0008-queues.md describes it, once more and
+// naively. The judge's own computation of what each queue deserves, gives and receives; shares no
+// code with the policy.
 //
 // Rules
 //  1. Division: levels are tried, not filled: among all levels at which some share meets a bound,
 //     the first one at which the shares reach the total; exact, in 128 bits.
 //  2. The preemption stage is the text of the decision page, line by line, one resource at a time.
 //  3. Where a pod belongs is read off the objects by name, pod by pod.
-//  4. Who can leave a queue is asked of EvictionRules. Under strict budgets the text leaves open
-//     how budgets meet (`exact` is false then): numbers that depend on it are only bounded.
+//  4. Which pods can leave a queue is up to EvictionRules. Under strict budgets the text leaves
+//     open how budgets interact (`exact` is false then): numbers that depend on it are only
+//     bounded.
 //
 // O(queues x resources x log queues + pods) time.
 #pragma once
@@ -29,7 +31,7 @@ namespace makeway {
 
 class NaiveWorld;
 
-/// Who takes part in a division: min(max(weight x level, floor), cap).
+/// One participant of a division: min(max(weight x level, floor), cap).
 struct NaiveClaimant {
   static constexpr std::int64_t no_cap = INT64_MAX;
 
@@ -58,27 +60,27 @@ struct NaiveShare {
   std::int64_t leaving = 0;
   std::int64_t stuck = 0;  ///< Of that, what only its own queue counts as gone.
   std::int64_t pending = 0;
-  std::int64_t recent = 0;    ///< Of that, of pods that may not make others leave yet.
+  std::int64_t recent = 0;    ///< Of that, of pods that may not evict others yet.
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
-  std::int64_t movable = 0;   ///< Held by pods that may be made to leave.
+  std::int64_t movable = 0;   ///< Held by pods that may be evicted.
   std::int64_t governed = 0;  ///< Of these, what strict budgets may keep.
   std::int64_t sure = 0;      ///< Of what it deserves, that for which others may have to leave.
 
   std::int64_t demand() const { return used + pending; }
   /// Used by pods that are not leaving.
   std::int64_t healthy() const { return used - leaving; }
-  /// What is still used when everybody has left who goes or may be made to.
+  /// What is still used when every pod has left that is leaving or may be evicted.
   std::int64_t stays() const { return healthy() - movable + stuck; }
-  /// At least so much is allocated, where `least` was: who cannot be made to leave has his room,
-  /// and whoever is stuck takes nobody else's.
+  /// At least so much is allocated, where `least` was: a pod that cannot be evicted keeps its room,
+  /// and a stuck pod takes no other's.
   std::int64_t in_fact(std::int64_t least, std::int64_t held) const {
     const std::int64_t own = std::max(least, healthy() - held);
     return std::max(own, std::min(healthy(), own) + stuck);
   }
-  /// What others may have to leave for, and nobody has given yet.
+  /// What others may have to leave for, and no queue has given yet.
   std::int64_t unserved(std::int64_t has) const { return sure - has; }
-  /// Deserved for nobody but recent pods: what older ones and running ones leave of the share.
+  /// Deserved only for recent pods: what older ones and running ones leave of the share.
   std::int64_t for_recent() const {
     const std::int64_t older = used + pending - recent;
     return deserved <= older ? 0 : std::min(recent, deserved - older);

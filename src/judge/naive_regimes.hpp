@@ -37,9 +37,9 @@ class NaiveRegimes {
   IndexedVector<NodeIndex, Regime> nodes_;
 };
 
-/// What claims of replicas hold on the node, by resource column, beside those of their victims who
-/// still stand on it in that world. Nothing of a claim that is void: beyond what is unmet, in
-/// another plane, on a node that is cordoned or not of regime `replicas`.
+/// What claims of replicas hold on the node, by resource column, beside those of their victims that
+/// are still on it in that world. Nothing of a claim that is void: beyond what is unmet, in another
+/// plane, on a node that is cordoned or not of regime `replicas`.
 std::vector<std::int64_t> held_by_claims(const NaiveWorld& world, const NaiveRegimes& regimes,
                                          NodeIndex node);
 

@@ -1,19 +1,18 @@
 // NaiveTopology: what other pods mean for one ask: spread, affinity, anti-affinity either way.
 //
 // Plain counts per constraint and domain, as kube-scheduler's pre-filters keep them, but exact: the
-// least crowded domain is looked for among all of them, every time. Who changes the world tells
-// with `count`.
+// least crowded domain is looked for among all of them, every time. Code that changes the world
+// reports it with `count`.
 //
 // Rules
 //  1. Spread: a node is eligible for a constraint if it has all topology keys of the ask, is of its
 //     regime and passes the constraint's inclusion policies. Counted are pods on eligible nodes, of
-//     the ask's namespace, not leaving, that match. An empty selector counts nobody but the ask
-//     itself. matching + self - least over the eligible domains (0 when they are fewer than
-//     domains_min) must not exceed skew_max.
+//     the ask's namespace, not leaving, that match. An empty selector counts only the ask itself.
+//     matching + self - least over the eligible domains (0 when they are fewer than domains_min)
+//     must not exceed skew_max.
 //  2. Affinity: a pod counts when it matches all terms. The node's value of each term's key must
-//  hold
-//     such a pod; if there is none in any domain, an ask that matches its own terms may be the
-//     first.
+//     hold such a pod; if there is none in any domain, an ask that matches its own terms may be
+//     the first.
 //  3. Anti-affinity: no pod in the node's domain matches a term of the ask, and the ask matches no
 //     term of a pod in that domain.
 //  4. A namespace selector sees the labels of the Namespace object; no object, no labels.
@@ -46,7 +45,7 @@ class NaiveTopology {
   /// The pod came to the node (1) or left it (-1).
   void count(PodIndex pod, NodeIndex node, std::int64_t change);
   MaybeRefusal refusal(NodeIndex node) const;
-  /// The node lacks a topology key that the ask spreads over; nobody's leaving changes that.
+  /// The node lacks a topology key that the ask spreads over; no eviction changes that.
   MaybeRefusal missing_label(NodeIndex node) const;
 
  private:

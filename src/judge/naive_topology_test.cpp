@@ -116,7 +116,7 @@ TEST(NaiveSpread, AnEmptySelectorCountsOnlyTheAsk) {
   Cluster cluster = cluster_of(in_zone("a1", "a"), in_zone("b1", "b"), pod("p1", "a1"),
                                pod("p2", "a1"), ask({.spread = {all}}));
   EXPECT_EQ(refusal(cluster, "a1"), fits);
-  all.skew_max = 0;  // Not valid, but tells that the ask counts as one.
+  all.skew_max = 0;  // Not valid, but shows that the ask counts as one.
   cluster.apply(ask({.spread = {all}}));
   EXPECT_EQ(refusal(cluster, "a1"), skewed);
   all.selector.reset();
@@ -173,7 +173,7 @@ TEST(NaiveAffinity, TheFirstOfItsKindMayStartAnywhereWithTheKey) {
   Cluster cluster = cluster_of(in_zone("a1", "a"), node("bare"), ask({.affinity = {near_web()}}));
   EXPECT_EQ(refusal(cluster, "a1"), fits);
   EXPECT_EQ(refusal(cluster, "bare"), RefusalReason::affinity);
-  cluster.apply(pod("p1", "bare"));  // It is in no domain: as good as not there.
+  cluster.apply(pod("p1", "bare"));  // It is in no domain: as if it were not there.
   EXPECT_EQ(refusal(cluster, "a1"), fits);
   cluster.apply(pod("p2", "ghost"));  // Nor is a pod on a node that is only named.
   EXPECT_EQ(refusal(cluster, "a1"), fits);

@@ -1,8 +1,8 @@
 // NaiveWorld: which pod is where, in what-if form. Half of the judge's own idea of feasibility.
 //
-// Dense columns copied from the cluster, two ways to change them, no history: whoever removes a pod
-// puts it back. Used by check_plan only; the search must not include it, nor it the search, so that
-// a mistake in one is not a mistake in both.
+// Dense columns copied from the cluster, two ways to change them, no history: the caller that
+// removes a pod puts it back. Used by check_plan only; neither it nor the search includes the
+// other, so that a mistake in one is not a mistake in both.
 //
 // Rules
 //  1. At first every bound pod is where it is bound, leaving ones included; pending pods are
@@ -35,7 +35,7 @@ struct NodeDomains {
 
 class NaiveWorld {
  public:
-  /// Without regimes everybody goes everywhere.
+  /// Without regimes every pod may go to every node.
   explicit NaiveWorld(const Cluster& cluster, const NaiveRegimes* regimes = nullptr);
 
   const Cluster& cluster() const { return cluster_; }
@@ -53,7 +53,7 @@ class NaiveWorld {
 
   void remove(PodIndex pod);
   void place(PodIndex pod, NodeIndex node);
-  /// How often somebody was placed or removed: what was read from it holds until this changes.
+  /// How often a pod was placed or removed: what was read from it holds until this changes.
   std::uint64_t changes() const { return changes_; }
 
  private:

@@ -13,12 +13,12 @@
 namespace makeway::kube {
 namespace {
 
-constexpr int who_are_you = 401;
+constexpr int status_unauthorized = 401;
 
 /// What goes to planes is not waited for.
 std::size_t steps_in(const PlanJobs& jobs) {
   return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
-    return job.urgency == Urgency::place && !job.steps.empty() && job.plane.empty();
+    return job.urgency == Urgency::place && !job.steps.empty() && job.object.plane.empty();
   }));
 }
 
@@ -42,12 +42,12 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       settings_(std::move(settings)),
       gate_(gate),
       tools_(std::move(tools)),
-      queue_(settings_.manner, settings_.limits),
+      queue_(settings_.options, settings_.limits),
       lost_(settings_.brakes ? settings_.brakes->capacity_grace : Duration{}),
       sessions_(settings_.sessions) {
   for (auto& [plane, connection_of_plane] : planes) {
     senders_.emplace(plane, std::make_unique<PlaneSender>(
-                                std::move(connection_of_plane), settings_.manner.timeout, gate_,
+                                std::move(connection_of_plane), settings_.options.timeout, gate_,
                                 [this](std::uint64_t job, ApiResult<HttpAnswer> result) {
                                   {
                                     const std::scoped_lock lock(mutex_);
@@ -65,9 +65,9 @@ Actuator::~Actuator() {
   thread_.join();
 }
 
-// ---- Whoever calls ------------------------------------------------------------------------------
+// ---- The thread that calls ----------------------------------------------------------------------
 
-void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) {
+void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectState>&& objects_seen) {
   std::uint64_t answers = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -78,47 +78,49 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
     brakes_.emplace(*settings_.brakes, tools_.server_now());
   }
   if (settings_.brakes) lost_.note(changes, tools_.server_now());
-  const auto is_ours = [](const ObjectSight& sight) { return is_own(row_of_kind(sight.kind)); };
-  if (std::ranges::any_of(sights, is_ours)) is_stated_ = false;
-  sessions_.saw(changes, sights);
-  book_.take(changes, std::move(sights), answers);
+  const auto is_ours = [](const ObjectState& seen_object) {
+    return is_own(row_of_kind(seen_object.kind));
+  };
+  if (std::ranges::any_of(objects_seen, is_ours)) is_stated_ = false;
+  sessions_.saw(changes, objects_seen);
+  cache_.take(changes, std::move(objects_seen), answers);
 }
 
-void Actuator::saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) {
+void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ObjectState>&& objects_seen) {
   std::uint64_t answers = 0;
   {
     const std::scoped_lock lock(mutex_);
     answers = answers_;
-    if (sight.sees) {
-      blind_planes_.erase(sight.plane);
+    if (seen_object.sees) {
+      blind_planes_.erase(seen_object.plane);
     } else {
-      blind_planes_.insert(sight.plane);
+      blind_planes_.insert(seen_object.plane);
     }
   }
-  PlaneBook& plane = planes_[sight.plane];
-  plane.sees = sight.sees;
-  plane.objects.take(sight.changes, std::move(sights), answers);
-  plane.deployments.take(sight.news);
+  PlaneCache& plane = planes_[seen_object.plane];
+  plane.sees = seen_object.sees;
+  plane.objects.take(seen_object.changes, std::move(objects_seen), answers);
+  plane.deployments.take(seen_object.news);
 }
 
 void Actuator::tend(Time now) {
-  PlanJobs jobs = sessions_.repairs(book_, now);
+  PlanJobs jobs = sessions_.repairs(cache_, now);
   if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
 }
 
 void Actuator::carry_out(const Plan& plan) {
   JobRules rules{
-      .budgets = settings_.budgets, .names_causes = settings_.manner.names_causes, .brake = {}};
+      .budgets = settings_.budgets, .names_causes = settings_.options.names_causes, .brake = {}};
   if (settings_.brakes) {
     if (!brakes_) brakes_.emplace(*settings_.brakes, plan.now);
     rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
-      return brake(wish_of(ask, victims), plan);
+      return brake(request_of(ask, victims), plan);
     };
   }
-  PlanJobs jobs = jobs_of(plan, book_, rules, planes_);
-  sessions_.add_jobs(plan, book_, rules.brake, jobs);
+  PlanJobs jobs = jobs_of(plan, cache_, rules, planes_);
+  sessions_.add_jobs(plan, cache_, rules.brake, jobs);
   if (!jobs.refused.empty()) {
-    // At once: nobody may decide meanwhile as if it had been sent.
+    // At once: the loop must not decide meanwhile as if it had been sent.
     {
       const std::scoped_lock lock(mutex_);
       std::ranges::move(std::exchange(jobs.refused, {}), std::back_inserter(receipts_));
@@ -133,7 +135,7 @@ void Actuator::carry_out(const Plan& plan) {
 void Actuator::order(Order order) {
   {
     const std::scoped_lock lock(mutex_);
-    // Before its thread has looked: nobody may think that it was forgotten.
+    // Before its thread has looked: it must not seem forgotten.
     const std::size_t steps = steps_in(order.jobs);
     unsent_ += steps;
     if (steps > 0 && (!sending_since_ || order.plan_now < *sending_since_)) {
@@ -149,8 +151,8 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
   PlanJobs jobs;
   for (const MarkNotice& notice : notices) {
     const bool is_group = notice.kind == ObjectKind::pod_group;
-    const BookedSight* const seen = is_group ? book_.group(notice.namespace_name, notice.name)
-                                             : book_.pod(notice.namespace_name, notice.name);
+    const CachedObject* const seen = is_group ? cache_.group(notice.namespace_name, notice.name)
+                                              : cache_.pod(notice.namespace_name, notice.name);
     if (seen == nullptr) continue;
     jobs.events.push_back({.regarding = seen->object,
                            .regarding_kind = is_group ? "PodGroup" : "Pod",
@@ -162,24 +164,26 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
   if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
-/// What was wrong before and is not any more is told, too; of all others nothing.
+/// What was wrong before and is not any more is reported, too; of all others nothing.
 void Actuator::state(const OwnFindings& wrong) {
   if (is_stated_ && wrong == wrong_) return;
   wrong_ = wrong;
   is_stated_ = true;
   PlanJobs jobs;
-  for (const BookedSight* const seen : book_.all_own()) {
-    const ObjectSight& sight = seen->object;
-    const std::string object =
-        object_text(row_of_kind(sight.kind).name, sight.namespace_name, sight.name);
-    const auto found = wrong.find(object);
-    if (found == wrong.end() && sight.condition(accepted_condition) == nullptr) continue;
+  for (const CachedObject* const seen : cache_.all_own()) {
+    const ObjectState& seen_object = seen->object;
+    const std::optional<RefKind> kind = ref_kind(seen_object.kind);
+    if (!kind) continue;
+    ObjectRef object{
+        .kind = *kind, .namespace_name = seen_object.namespace_name, .name = seen_object.name};
+    const auto found = wrong.find(ref_text(object));
+    if (found == wrong.end() && seen_object.condition(accepted_condition) == nullptr) continue;
     StatusPatch patch = acceptance(found == wrong.end() ? nullptr : &found->second);
-    if (!changes(patch, sight)) continue;
+    if (!changes(patch, seen_object)) continue;
     is_stated_ = false;  // Until a watch shows it.
     jobs.jobs.push_back(
         {.urgency = Urgency::condition,
-         .object = object,
+         .object = std::move(object),
          .ask = {},
          .unit = {},
          .seen = *seen,
@@ -189,70 +193,74 @@ void Actuator::state(const OwnFindings& wrong) {
   if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
-EvictionWish Actuator::wish_of(const PlanAsk& ask,
-                               const std::vector<const PlanAction*>& victims) const {
-  EvictionWish wish{.profile = {}, .ask = ask_text(ask), .victims = {}, .plan = {}};
-  const BookedSight* who = book_.pod(ask.namespace_name, ask.name);
+EvictionRequest Actuator::request_of(const PlanAsk& ask,
+                                     const std::vector<const PlanAction*>& victims) const {
+  EvictionRequest request{.profile = {}, .ask = ref_of(ask), .victims = {}, .plan = {}};
+  const CachedObject* who = cache_.pod(ask.namespace_name, ask.name);
   if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
-    who = book_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
+    who = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
   }
-  if (who != nullptr) wish.profile = who->object.scheduler;
+  if (who != nullptr) request.profile = who->object.scheduler;
   // A queue has no scheduler of its own: its victims' counts.
-  wish.is_claim = ask.kind == AskKind::queue;
-  if (ask.kind == AskKind::replica_schedule) return wish_of_schedule(std::move(wish), victims);
-  if (wish.is_claim && !victims.empty()) {
-    who = book_.pod(victims.front()->namespace_name, victims.front()->name);
-    if (who != nullptr) wish.profile = who->object.scheduler;
+  request.is_claim = ask.kind == AskKind::queue;
+  if (ask.kind == AskKind::replica_schedule)
+    return schedule_request_of(std::move(request), victims);
+  if (request.is_claim && !victims.empty()) {
+    who = cache_.pod(victims.front()->namespace_name, victims.front()->name);
+    if (who != nullptr) request.profile = who->object.scheduler;
   }
-  wish.rolls_back = ask.kind == AskKind::pod_group;
-  wish.victims.reserve(victims.size());
+  request.rolls_back = ask.kind == AskKind::pod_group;
+  request.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {
     if (ask.kind == AskKind::session) {
-      wish.victims.push_back(
-          {.namespace_name = victim->namespace_name,
-           .owner = victim->uid,
-           .pod = fmt::format("Session {}/{}", victim->namespace_name, victim->name)});
+      request.victims.push_back({.namespace_name = victim->namespace_name,
+                                 .owner = victim->uid,
+                                 .object = {.kind = RefKind::session,
+                                            .namespace_name = victim->namespace_name,
+                                            .name = victim->name}});
       continue;
     }
-    const BookedSight* const seen = book_.pod(victim->namespace_name, victim->name);
+    const CachedObject* const seen = cache_.pod(victim->namespace_name, victim->name);
     const bool is_member = seen != nullptr && seen->object.group == ask.name &&
                            victim->namespace_name == ask.namespace_name;
-    wish.rolls_back = wish.rolls_back && is_member;
+    request.rolls_back = request.rolls_back && is_member;
     if (seen != nullptr && seen->object.leaving) continue;  // Nothing is sent for it.
-    wish.victims.push_back({.namespace_name = victim->namespace_name,
-                            .owner = seen == nullptr ? std::string() : seen->object.owner_uid,
-                            .pod = fmt::format("Pod {}/{}", victim->namespace_name, victim->name)});
+    request.victims.push_back({.namespace_name = victim->namespace_name,
+                               .owner = seen == nullptr ? std::string() : seen->object.owner_uid,
+                               .object = pod_ref(victim->namespace_name, victim->name)});
   }
-  return wish;
+  return request;
 }
 
 /// Each step takes a pod of one Deployment in one plane; which one is not known yet.
-EvictionWish Actuator::wish_of_schedule(EvictionWish wish,
-                                        const std::vector<const PlanAction*>& steps) const {
-  wish.profile = {};     // No scheduler's: the configuration itself counts.
-  wish.is_claim = true;  // It may want more from one moment to the next.
+EvictionRequest Actuator::schedule_request_of(EvictionRequest request,
+                                              const std::vector<const PlanAction*>& steps) const {
+  request.profile = {};     // No scheduler's: the configuration itself counts.
+  request.is_claim = true;  // It may want more from one moment to the next.
   for (const PlanAction* const step : steps) {
     const std::string& plane = step->scale->plane;
-    wish.victims.push_back(
+    request.victims.push_back(
         {.namespace_name = step->namespace_name,
          .owner = fmt::format("{} {}/{}", plane, step->namespace_name, step->name),
-         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name),
-         .plane = plane});
+         .object = {.kind = RefKind::deployment,
+                    .namespace_name = step->namespace_name,
+                    .name = step->name,
+                    .plane = plane}});
   }
-  return wish;
+  return request;
 }
 
-BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
-  wish.plan = plan.id;
-  const bool is_of_queue = wish.is_claim && wish.ask.starts_with(choice_name(AskKind::queue));
+BrakeAnswer Actuator::brake(EvictionRequest request, const Plan& plan) {
+  request.plan = plan.id;
+  const bool is_of_queue = request.is_claim && request.ask.kind == RefKind::queue;
   if (const auto lost = lost_.newest(plan.now); lost && is_of_queue) {
-    return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
+    return {.why = fmt::format("brake: node {} lost {} {} ago; no pod leaves for a queue within {} "
                                "of that, unless it comes back",
                                lost->node, lost->resource, to_text(plan.now - lost->since),
                                to_text(lost->until - lost->since)),
             .until = lost->until};
   }
-  BrakeAnswer answer = brakes_->admit(wish, plan.now);
+  BrakeAnswer answer = brakes_->admit(request, plan.now);
   brake_alarms_ = brakes_->alarms();
   return answer;
 }
@@ -267,7 +275,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
   for (const Receipt& receipt : receipts) {
-    if (!receipt.ask.empty()) brakes_->refused(receipt);
+    brakes_->refused(receipt);
   }
   return receipts;
 }
@@ -337,7 +345,7 @@ void Actuator::obey_gate() {
 }
 
 void Actuator::send_what_is_due() {
-  // What is on its way to planes does not count: a plane that does not answer holds up nobody.
+  // What is on its way to planes does not count: a plane that does not answer holds up nothing else.
   while (running_.size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
@@ -353,7 +361,7 @@ void Actuator::start(const Sending& sending) {
   }
   // Where the gate has closed since `obey_gate` it goes back, and is dropped there.
   ApiResult<HttpRequest> request =
-      write_request(*connection_, sending, settings_.manner.timeout, gate_);
+      write_request(*connection_, sending, settings_.options.timeout, gate_);
   if (!request) {
     queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());
     return;
@@ -382,7 +390,7 @@ void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
   const auto found = running_.find(job);
   finished_.push_back(std::move(found->second));
   running_.erase(found);
-  if (result && result->status == who_are_you) connection_->api().credentials().forget();
+  if (result && result->status == status_unauthorized) connection_->api().credentials().forget();
   queue_.answered(job, result, monotonic_now());
 }
 

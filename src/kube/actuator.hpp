@@ -24,16 +24,16 @@
 #include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
-#include "kube/plane_book.hpp"
+#include "kube/plane_cache.hpp"
 #include "kube/session_keeper.hpp"
-#include "kube/sight_book.hpp"
+#include "kube/version_cache.hpp"
 #include "kube/write_gate.hpp"
 #include "kube/write_queue.hpp"
 
 namespace makeway::kube {
 
 struct ActuatorSettings {
-  WriteManner manner;
+  WriteOptions options;
   QueueLimits limits;
   BudgetMode budgets = BudgetMode::best_effort;
   std::optional<BrakeSettings> brakes;  ///< None: nothing but the laws limits evictions.
@@ -44,7 +44,7 @@ struct ActuatorSettings {
 
 struct ActuatorTools {
   std::function<Time()> server_now;  ///< From any thread.
-  std::function<void()> wake;        ///< Of whoever waits for receipts; from any thread.
+  std::function<void()> wake;        ///< Wakes the port, which waits for receipts; from any thread.
 };
 
 class PlaneSender;
@@ -59,14 +59,14 @@ class Actuator final : public PlanCarrier {
 
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
-  void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
-  void saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) override;
+  void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& objects_seen) override;
+  void saw_plane(const PlaneState& seen_object, std::vector<ObjectState>&& objects_seen) override;
   void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   void state(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
-  std::size_t awaiting() const override { return book_.awaiting(); }
+  std::size_t awaiting() const override { return cache_.awaiting(); }
 
   QueueStatistics statistics() const;
   /// Asks that would have made pods leave again too soon (brakes.hpp); from any thread.
@@ -83,10 +83,11 @@ class Actuator final : public PlanCarrier {
   class Answer;
 
   void order(Order order);
-  EvictionWish wish_of(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) const;
-  EvictionWish wish_of_schedule(EvictionWish wish,
-                                const std::vector<const PlanAction*>& steps) const;
-  BrakeAnswer brake(EvictionWish wish, const Plan& plan);
+  EvictionRequest request_of(const PlanAsk& ask,
+                             const std::vector<const PlanAction*>& victims) const;
+  EvictionRequest schedule_request_of(EvictionRequest request,
+                                      const std::vector<const PlanAction*>& steps) const;
+  BrakeAnswer brake(EvictionRequest request, const Plan& plan);
 
   void run();
   void take_orders();
@@ -108,15 +109,15 @@ class Actuator final : public PlanCarrier {
   std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
   std::set<std::uint64_t> away_;                   ///< Jobs that a plane's sender has.
 
-  // Of whoever calls.
-  SightBook book_;
-  PlaneBooks planes_;
+  // Of the thread that calls.
+  VersionCache cache_;
+  PlaneCaches planes_;
   std::uint64_t heard_ = 0;  ///< See PlanJobs.
   OwnFindings wrong_;        ///< As it was stated last.
   bool is_stated_ = true;    ///< Every condition of our kinds says so.
   LostCapacity lost_;
   SessionKeeper sessions_;
-  std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
+  std::optional<EvictionBrakes> brakes_;  ///< From the first seen_object on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 
   mutable std::mutex mutex_;

@@ -57,8 +57,8 @@ Plan preempting_plan() {
 class ActuatorTest : public testing::Test {
  protected:
   ActuatorTest() {
-    settings.manner.timeout = Duration{5'000};
-    settings.limits.pause_first = Duration{10};
+    settings.options.timeout = Duration{5'000};
+    settings.limits.pause.first = Duration{10};
     gate.open_forever();
     live.server.put(written_pod("urgent", "uid-urgent"));
     live.server.put(written_pod("low", "uid-low", "n1"));
@@ -86,7 +86,7 @@ class ActuatorTest : public testing::Test {
     EXPECT_TRUE(actuator->await_idle(Duration{30'000}));
     std::vector<std::string> texts;
     for (const Receipt& receipt : actuator->take_receipts()) {
-      texts.push_back(receipt.object + ": " + receipt.reason);
+      texts.push_back(ref_text(receipt.object) + ": " + receipt.reason);
     }
     return texts;
   }

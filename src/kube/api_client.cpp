@@ -68,16 +68,12 @@ ApiResult<HttpRequest> ApiClient::request_for(const std::string& path, Asked ask
 }
 
 Duration ApiClient::pause_before(int attempt, const std::optional<Duration>& retry_after) {
-  std::int64_t pause_ms = limits_.pause_first.ms;
-  for (int doubled = 1; doubled < attempt && pause_ms < limits_.pause_max.ms; ++doubled) {
-    pause_ms *= 2;
-  }
-  pause_ms = std::min(pause_ms, limits_.pause_max.ms);
-  // Between the half of it and all of it, so that many clients do not come back together.
+  const std::int64_t pause_ms = limits_.pause.after(attempt).ms;
+  // Between half of it and all of it, so that many clients do not come back together.
   const Duration varied{jitter_.between(pause_ms / 2, pause_ms)};
   if (!retry_after) return varied;
-  const std::int64_t wished_ms = std::min(retry_after->ms, 3 * limits_.pause_max.ms);
-  return Duration{wished_ms + varied.ms / 2};
+  const std::int64_t asked_ms = std::min(retry_after->ms, 3 * limits_.pause.max.ms);
+  return Duration{asked_ms + varied.ms / 2};
 }
 
 ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked) {

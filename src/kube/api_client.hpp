@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "base/prng.hpp"
 #include "kube/api_error.hpp"
 #include "kube/credentials.hpp"
@@ -28,11 +29,10 @@ namespace makeway::kube {
 
 struct ApiLimits {
   int attempts_max = 5;  ///< Of one request.
-  /// Of these, as long as the server has never said a word: somebody waits at a terminal. Whoever
-  /// may lead already asks on: a new connection that hears nothing is no dead server.
+  /// Of these, as long as the server has never answered: a user waits at a terminal. A process that
+  /// may lead already asks on: a new connection without an answer is no dead server.
   int silent_attempts_max = 1;
-  Duration pause_first{250};
-  Duration pause_max{10'000};
+  Backoff pause{.first = {250}, .max = {10'000}};
   Duration request_max{60'000};
   std::size_t page_objects = 500;
   std::size_t page_bytes_max = std::size_t{256} << 20U;
@@ -61,7 +61,7 @@ class ApiClient {
   ApiResult<std::vector<ServedResource>> discover();
   ApiResult<ObjectPages> list(const ServedResource& served);
 
-  /// The request for a path, with our identity; for those who send it themselves.
+  /// The request for a path, with our identity; for callers that send it themselves.
   ApiResult<HttpRequest> request_for(const std::string& path, Asked asked);
   /// How long to wait before the attempt of this number (from 1) is made again.
   Duration pause_before(int attempt, const std::optional<Duration>& retry_after);

@@ -226,7 +226,7 @@ TEST(ApiClient, WhatIsGivenUpEnds) {
   connection->http().give_up();
   const auto served = connection->api().discover();
   ASSERT_FALSE(served.has_value());
-  EXPECT_EQ(served.error().problem.message, "nobody waits for it any more");
+  EXPECT_EQ(served.error().problem.message, "the request was given up");
 }
 
 /// Byte after byte: each comes soon, the answer never.
@@ -368,8 +368,8 @@ TEST(ApiClient, SecretsDoNotTravelReadable) {
   const auto refused = live.connect(target)->api().list(pods());
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(to_text(refused.error().problem),
-            "user of context fake: server \"http://192.0.2.1:8080\": credentials would travel "
-            "readable for everybody; use https");
+            "user of context fake: server \"http://192.0.2.1:8080\": credentials would be sent "
+            "unencrypted; use https");
 }
 
 std::vector<std::string> served_paths(ApiClient& client) {

@@ -71,10 +71,10 @@ Failure failure_of(int status) {
 /// "the server refuses (403 Forbidden)" without a sentence of its own.
 std::string_view meaning_of(Failure failure) {
   switch (failure) {
-    case Failure::unauthorized: return "the server does not know who we are";
+    case Failure::unauthorized: return "the server does not accept our credentials";
     case Failure::forbidden: return "the server knows us and does not allow it";
     case Failure::not_found: return "the server has nothing there";
-    case Failure::conflict: return "somebody else was faster";
+    case Failure::conflict: return "another client was faster";
     case Failure::expired: return "the server has forgotten that version";
     case Failure::throttled: return "the server has too much to do";
     case Failure::server: return "the server failed";

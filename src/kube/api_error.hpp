@@ -30,7 +30,7 @@ enum class Failure : std::uint8_t {
   too_large,     ///< It answers more than we take.
   // Nothing came, or not all.
   dns,          ///< No such host.
-  refused,      ///< Nobody listens there, or no way leads there.
+  refused,      ///< Connection refused, or no route to the host.
   tls,          ///< No secure connection.
   proxy,        ///< The proxy refuses or is not there.
   timeout,      ///< Too slow.
@@ -52,7 +52,7 @@ struct ApiError {
 template <class T>
 using ApiResult = std::expected<T, ApiError>;
 
-/// Whether the same request may succeed soon without anybody doing anything.
+/// Whether the same request may succeed soon by itself.
 bool is_transient(Failure failure);
 
 /// What was asked for, for messages and remedies.

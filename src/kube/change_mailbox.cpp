@@ -6,7 +6,7 @@
 
 namespace makeway::kube {
 
-void ChangeMailbox::put(Change change, std::optional<ObjectSight> sight) {
+void ChangeMailbox::put(Change change, std::optional<ObjectState> seen_object) {
   ChangeKey key = key_of_change(change);
   const bool is_removal = std::holds_alternative<Removal>(change);
   {
@@ -21,7 +21,7 @@ void ChangeMailbox::put(Change change, std::optional<ObjectSight> sight) {
       entry.marked = *before;
     }
     entry.newest = std::move(change);
-    entry.sight = std::move(sight);
+    entry.seen_object = std::move(seen_object);
   }
   changed();
 }
@@ -108,7 +108,7 @@ ChangeMailbox::Taken ChangeMailbox::take_all() {
           Removal{.kind = kind, .namespace_name = namespace_name, .name = name, .plane = plane});
     }
     changes.push_back(std::move(entry.newest));
-    if (entry.sight) taken.sights.push_back(std::move(*entry.sight));
+    if (entry.seen_object) taken.objects_seen.push_back(std::move(*entry.seen_object));
   }
   return taken;
 }

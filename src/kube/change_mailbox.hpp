@@ -1,7 +1,7 @@
 // ChangeMailbox: where readers leave changes for the loop, and never wait for it.
 //
 // By kind, namespace and name; of several changes of one object the newest wins, so that it holds
-// at most twice what the cluster holds, however long nobody looks. Gone and come again is kept as
+// at most twice what the cluster holds, however late it is read. Gone and come again is kept as
 // both: it is another object. So is a pod that was marked as preempted and is gone: who compares
 // wants to know why it went. Any thread may put and take.
 #pragma once
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "model/object_at.hpp"
@@ -27,8 +27,8 @@ namespace makeway::kube {
 
 class ChangeMailbox {
  public:
-  /// With what a write must know of that very version of the object, if anybody will write.
-  void put(Change change, std::optional<ObjectSight> sight = std::nullopt);
+  /// With what a write must know of that very version of the object, if there will be writes.
+  void put(Change change, std::optional<ObjectState> seen_object = std::nullopt);
   void put(DaemonSetNews news);
   void put(KubeletRefusal refusal);
   void put(DeploymentNews news);
@@ -37,17 +37,17 @@ class ChangeMailbox {
   std::vector<Change> take() { return take_all().changes; }
   struct Taken {
     std::vector<Change> changes;
-    std::vector<ObjectSight> sights;  ///< Of objects among them.
-    LiveNews news;                    ///< Refusals in the order in which they came.
-    PlaneNews plane_news;             ///< By namespace and name.
+    std::vector<ObjectState> objects_seen;  ///< Of objects among them.
+    LiveNews news;                          ///< Refusals in the order in which they came.
+    PlaneNews plane_news;                   ///< By namespace and name.
   };
-  /// The sights are of the same moment as the changes.
+  /// The object states are of the same moment as the changes.
   Taken take_all();
   /// Until there is something, at most that long. False: there is nothing.
   bool wait(Duration at_most);
   /// Until `wake`, whatever is there, at most that long.
   void wait_for_wake(Duration at_most);
-  /// Ends the wait of another without a change; who does not wait yet will not wait.
+  /// Ends the wait of another thread without a change; its next wait ends at once.
   void wake();
   /// Of a plane: whoever waits does so elsewhere, and is called from then on whenever this one is
   /// woken; after `forward_changes`, also whenever something is put.
@@ -57,12 +57,12 @@ class ChangeMailbox {
  private:
   struct Entry {
     Change newest;
-    std::optional<ObjectSight> sight = std::nullopt;  ///< Of the newest.
-    bool was_removed = false;                         ///< Before that.
+    std::optional<ObjectState> seen_object = std::nullopt;  ///< Of the newest.
+    bool was_removed = false;                               ///< Before that.
     /// Marked as preempted, before it was removed; comes first.
     std::optional<Pod> marked = std::nullopt;
   };
-  /// Of refusals that nobody takes only so many are kept: they save work, and no more.
+  /// Of refusals that are not taken only so many are kept: they save work, and no more.
   static constexpr std::size_t refusals_max = 10'000;
 
   bool is_empty() const {

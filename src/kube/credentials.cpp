@@ -143,7 +143,7 @@ ApiResult<Identity> Credentials::renew() {
   if (!identity.authorization.empty() && !is_protected(target_.cluster.server)) {
     return refuse({.field = "server",
                    .value = shorten(target_.cluster.server, 120),
-                   .message = "credentials would travel readable for everybody",
+                   .message = "credentials would be sent unencrypted",
                    .remedy = "use https"});
   }
   if (!user.impersonated.empty()) {

@@ -200,7 +200,7 @@ void set_headers(Transfer& transfer, const HttpSettings& settings) {
   add("Accept: " + transfer.request.accept);
   if (transfer.request.write) {
     add("Content-Type: " + transfer.request.write->content_type);
-    add("Expect:");  // The body is small: nobody is asked first.
+    add("Expect:");  // The body is small: the server is not asked first.
   }
   const Identity& identity = transfer.request.identity;
   if (!identity.authorization.empty()) add("Authorization: " + identity.authorization);
@@ -222,7 +222,7 @@ void set_write(Transfer& transfer) {
   set(easy, CURLOPT_POSTFIELDS, write.body.data());  // Not copied: the transfer keeps it.
 }
 
-/// What is sent and not acknowledged is not sent again for minutes: it would arrive when nobody
+/// What is sent and not acknowledged is not sent again for minutes: it would arrive when no caller
 /// expects it any more. Without the option (another system) curl's own limits remain.
 int on_socket(void* user, curl_socket_t socket, curlsocktype /*purpose*/) {
   const auto limit_ms =
@@ -253,7 +253,7 @@ void set_limits(Transfer& transfer, HttpSettings& settings) {
   }
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  // No CURLOPT_PIPEWAIT: of those who wait for a connection that breaks, curl 7.88 wakes one for
+  // No CURLOPT_PIPEWAIT: of requests that wait for a connection that breaks, curl 7.88 wakes one for
   // each request that ends, and watches do not end.
 }
 
@@ -271,7 +271,7 @@ constexpr std::array meanings = {
     Meaning{CURLE_COULDNT_RESOLVE_HOST, Failure::dns, "there is no such host", check_server},
     Meaning{CURLE_COULDNT_RESOLVE_PROXY, Failure::proxy, "there is no such proxy",
             "look at proxy-url in the kubeconfig file, or HTTPS_PROXY"},
-    Meaning{CURLE_COULDNT_CONNECT, Failure::refused, "nobody answers there",
+    Meaning{CURLE_COULDNT_CONNECT, Failure::refused, "connection refused",
             "is the API server running, and is `server` in the kubeconfig file its address?"},
     Meaning{CURLE_PEER_FAILED_VERIFICATION, Failure::tls, "the server's certificate is not valid",
             check_authority},
@@ -536,7 +536,7 @@ ApiResult<HttpAnswer> HttpClient::send(HttpRequest request) {
       cancel(sent);
       return std::unexpected(ApiError{
           .failure = Failure::refused,
-          .problem = {.object = asked.request, .message = "nobody waits for it any more"}});
+          .problem = {.object = asked.request, .message = "the request was given up"}});
     }
     work(step);
   }

@@ -5,10 +5,10 @@
 //     nothing but http and https is spoken.
 //  2. Everything has an end: connecting, the whole request or the silence of a stream, the bytes of
 //     an answer and of its headers. What goes beyond costs that request only.
-//     A connection whose bytes nobody acknowledges for `unacknowledged_max` is given up, and so is
+//     A connection whose bytes are not acknowledged for `unacknowledged_max` is given up, and so is
 //     one on which a request ran out of time while nothing at all was heard: a path that swallows
 //     everything would otherwise be used for as long as TCP has patience, some 15 minutes.
-//  3. It never retries: whoever asks knows what may be asked twice (api_client.hpp). One exception
+//  3. It never retries: the caller knows what may be asked twice (api_client.hpp). One exception
 //     is curl's own: a kept connection that turns out to be closed before a byte of the answer came
 //     is replaced, so a write may arrive twice and needs a guard that makes the second one
 //     harmless.
@@ -42,7 +42,7 @@ struct HttpSettings {
   Duration unacknowledged_max{2'000};
 };
 
-/// Who asks: what a request needs of us to be let in.
+/// Our identity: what a request needs to be let in.
 struct Identity {
   std::string authorization;         ///< "Bearer ..."; empty: none.
   std::string certificate;           ///< PEM, with `key`; empty: none.
@@ -128,7 +128,7 @@ class HttpClient {
 
   /// One request from start to end; the others go on meanwhile.
   ApiResult<HttpAnswer> send(HttpRequest request);
-  /// `send` waits for nobody any more, now and later: it ends with an error. From any thread.
+  /// `send` does not wait any more, now and later: it ends with an error. From any thread.
   void give_up();
 
   const HttpSettings& settings() const;

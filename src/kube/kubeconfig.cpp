@@ -152,7 +152,7 @@ void read_cluster(EntryReader& reader, KubeCluster& cluster) {
   if (const std::size_t at = cluster.server.rfind('@'); at != std::string::npos) {
     // What stands before it may be a password.
     reader.refuse("server", shorten(cluster.server.substr(at)), "there is a user before the host",
-                  "write it as https://HOST:PORT; who you are belongs to `users`");
+                  "write it as https://HOST:PORT; your identity belongs to `users`");
   } else if (!is_server_url(cluster.server)) {
     reader.refuse("server", shorten(cluster.server), "expected the URL of an API server",
                   "write it as https://HOST:PORT");
@@ -472,11 +472,11 @@ Problem no_server(const KubeEnvironment& environment) {
 
 }  // namespace
 
-std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
+std::expected<KubeTarget, Problems> find_target(const TargetRequest& request,
                                                 const KubeEnvironment& environment) {
-  const bool is_named = !wish.kubeconfig.empty();
+  const bool is_named = !request.kubeconfig.empty();
   const std::vector<std::string> paths =
-      is_named ? std::vector{wish.kubeconfig} : standard_files(environment);
+      is_named ? std::vector{request.kubeconfig} : standard_files(environment);
   std::vector<Kubeconfig> files;
   Problems problems;
   for (const std::string& path : paths) {
@@ -496,10 +496,11 @@ std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
   }
   if (has_errors(problems)) return std::unexpected(std::move(problems));
   if (files.empty()) {
-    if (environment.is_in_cluster() && wish.context.empty()) return in_cluster_target(environment);
+    if (environment.is_in_cluster() && request.context.empty())
+      return in_cluster_target(environment);
     return std::unexpected(Problems{no_server(environment)});
   }
-  auto target = choose_target(merge_kubeconfigs(files), wish.context);
+  auto target = choose_target(merge_kubeconfigs(files), request.context);
   if (!target) {
     Problem& first = target.error().front();
     if (first.origin.source.empty()) first.origin.source = paths.front();

@@ -1,4 +1,4 @@
-// kubeconfig: where the API server is and who we are there, as kubectl reads it.
+// kubeconfig: where the API server is and our identity there, as kubectl reads it.
 //
 // Rules (kubectl's):
 //  1. --kubeconfig names one file, which must exist. Else KUBECONFIG is a list of files, separated
@@ -9,7 +9,7 @@
 //     over a token.
 //  4. What is there and cannot be honoured is refused (auth-provider), never ignored, once its
 //  entry
-//     is used. Fields that nobody here knows are ignored.
+//     is used. Unknown fields are ignored.
 //
 // Nothing is read but the kubeconfig files themselves: certificates and tokens are read when they
 // are used (credentials.hpp).
@@ -90,7 +90,7 @@ struct Named {
   std::string name;
   std::string file;  ///< Where it stands, for messages.
   Entry entry;
-  Problems problems;  ///< They matter to whoever uses it.
+  Problems problems;  ///< They matter if it is used.
 
   friend bool operator==(const Named&, const Named&) = default;
 };
@@ -104,7 +104,7 @@ struct Kubeconfig {
   friend bool operator==(const Kubeconfig&, const Kubeconfig&) = default;
 };
 
-/// Whom to talk to, and as whom.
+/// The server to talk to, and our identity there.
 struct KubeTarget {
   std::string context;  ///< Its name; "in-cluster" for a service account.
   KubeCluster cluster;
@@ -114,7 +114,7 @@ struct KubeTarget {
 };
 
 /// One file's text; `path` is for relative paths and for messages. What is wrong with a single
-/// cluster, user or context is told when it is chosen.
+/// cluster, user or context is reported when it is chosen.
 std::expected<Kubeconfig, Problems> parse_kubeconfig(std::string_view text, std::string_view path);
 
 /// Rule 2.
@@ -128,13 +128,13 @@ std::expected<KubeTarget, Problems> choose_target(const Kubeconfig& config,
 KubeTarget in_cluster_target(const KubeEnvironment& environment);
 
 /// What the command line says; both may be empty.
-struct TargetWish {
+struct TargetRequest {
   std::string kubeconfig;
   std::string context;
 };
 
 /// Rule 1, and the service account where no file is named and none exists. Reads the files.
-std::expected<KubeTarget, Problems> find_target(const TargetWish& wish,
+std::expected<KubeTarget, Problems> find_target(const TargetRequest& request,
                                                 const KubeEnvironment& environment);
 
 }  // namespace makeway::kube

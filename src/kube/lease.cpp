@@ -33,7 +33,7 @@ WritePause pause_in(const JsonValue& tree) {
   const JsonValue* const notes = metadata == nullptr ? nullptr : metadata->find("annotations");
   const std::string text = notes == nullptr ? std::string{} : text_in(*notes, pause_annotation);
   if (text.empty()) return WritePause::none;
-  // What nobody understands was meant to stop something.
+  // An unknown value was meant to stop something.
   return text == "evictions" ? WritePause::evictions : WritePause::all;
 }
 
@@ -65,7 +65,7 @@ std::string lease_trouble(const LeaseMachine::Call& call, const ApiResult<HttpAn
 
 }  // namespace
 
-// ---- Who leads ----------------------------------------------------------------------------------
+// ---- The leader ---------------------------------------------------------------------------------
 
 std::string LeaseMachine::path() const {
   return fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases",
@@ -78,7 +78,7 @@ std::string LeaseMachine::holder() const {
 
 bool LeaseMachine::is_ours() const { return lease_ && holder() == name_.identity; }
 
-/// Somebody else holds it, and has renewed it lately.
+/// Another process holds it, and has renewed it lately.
 bool LeaseMachine::is_taken(Time now) const {
   if (!lease_ || holder().empty() || is_ours()) return false;
   constexpr std::int64_t second_ms = 1'000;
@@ -172,7 +172,7 @@ void LeaseMachine::answered(const Call& call, const ApiResult<HttpAnswer>& resul
     due_ = now;
   }
   const bool lost_race = call.write && result && result->status == lease_was_changed;
-  // Who has waited in vain for so long has no time left, and a new connection may get through.
+  // After so long without an answer there is no time left, and a new connection may get through.
   const bool was_silent = !result && result.error().failure == Failure::timeout;
   if (lost_race || was_silent) due_ = now;
 }

@@ -15,13 +15,13 @@ bool may_be_left_out(const Resource& resource) {
 }  // namespace
 
 LiveReading read_live_cluster(
-    ApiClient& client, const LiveWish& wish,
+    ApiClient& client, const LiveRequest& request,
     const std::function<void(std::string_view name, const PaddedText& page)>& take) {
   LiveReading reading;
   auto served = client.discover();
   if (!served) {
     Problem problem = std::move(served.error().problem);
-    const bool goes_on = served.error().failure == Failure::forbidden && wish.keep_going;
+    const bool goes_on = served.error().failure == Failure::forbidden && request.keep_going;
     if (goes_on) {
       problem.severity = Severity::warning;
       problem.message += "; read without kinds that not every cluster has";
@@ -31,17 +31,17 @@ LiveReading read_live_cluster(
     served = always_served();
   }
   for (const ServedResource& each : *served) {
-    if (wish.progress) wish.progress(each.resource->plural);
+    if (request.progress) request.progress(each.resource->plural);
     auto pages = client.list(each);
     if (!pages) {
       Problem problem = std::move(pages.error().problem);
       const bool is_forbidden = pages.error().failure == Failure::forbidden;
-      if (is_forbidden && wish.keep_going && may_be_left_out(*each.resource)) {
+      if (is_forbidden && request.keep_going && may_be_left_out(*each.resource)) {
         problem.severity = Severity::warning;
         problem.message += fmt::format("; read without {}", each.resource->plural);
       }
       reading.problems.push_back(std::move(problem));
-      // All missing rights are told together; whatever else fails would fail again.
+      // All missing rights are reported together; whatever else fails would fail again.
       if (!is_forbidden) return reading;
       continue;
     }

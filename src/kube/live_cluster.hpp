@@ -27,7 +27,7 @@ struct LiveReading {
   Problems problems;  ///< With errors the cluster is not complete.
 };
 
-struct LiveWish {
+struct LiveRequest {
   /// What may not be read is left out with a warning; nodes and pods are always needed.
   bool keep_going = false;
   /// Hears of every kind before it is asked for; may be empty.
@@ -36,7 +36,7 @@ struct LiveWish {
 
 /// `take(name, page)` gets every page; the name stands for a file in messages ("live: pods").
 LiveReading read_live_cluster(
-    ApiClient& client, const LiveWish& wish,
+    ApiClient& client, const LiveRequest& request,
     const std::function<void(std::string_view name, const PaddedText& page)>& take);
 
 }  // namespace makeway::kube

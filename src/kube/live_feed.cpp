@@ -12,8 +12,8 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_
       limits_(limits),
       use_(use),
       objects_(
-          [this](Change change, std::optional<ObjectSight> sight) {
-            mailbox_.put(std::move(change), std::move(sight));
+          [this](Change change, std::optional<ObjectState> seen_object) {
+            mailbox_.put(std::move(change), std::move(seen_object));
           },
           [this](const ServedResource& failed, const ApiError& error) {
             const std::scoped_lock lock(missing_mutex_);
@@ -30,7 +30,7 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
                    const std::vector<ServedResource>& served, std::uint64_t jitter_seed,
                    const WatchLimits& limits, FeedUse use, std::string plane)
     : LiveFeed(std::move(connection), jitter_seed, limits, use, std::move(plane)) {
-  // Whoever asked what is served has heard the time.
+  // The question what is served has brought the server's time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
   watch(served);
   thread_ = std::thread([this] { run(); });
@@ -66,8 +66,7 @@ void LiveFeed::watch(const std::vector<ServedResource>& served) {
 
 void LiveFeed::ask_what_is_served() {
   constexpr std::string_view all_kinds = "apis";
-  for (Duration pause = limits_.pause_first; !stops_;
-       pause = std::min(Duration{2 * pause.ms}, limits_.pause_max)) {
+  for (std::int64_t failures = 1; !stops_; ++failures) {
     const auto served = connection_->api().discover();
     if (stops_) return;
     if (served || served.error().failure == Failure::forbidden) {
@@ -81,7 +80,7 @@ void LiveFeed::ask_what_is_served() {
       const std::scoped_lock lock(missing_mutex_);
       missing_.insert_or_assign(all_kinds, served.error());
     }
-    const Time until = monotonic_now() + pause;
+    const Time until = monotonic_now() + limits_.pause.after(failures);
     for (Time now = monotonic_now(); now < until && !stops_; now = monotonic_now()) {
       connection_->http().work(until - now);
     }
@@ -121,14 +120,14 @@ void LiveFeed::look() {
   failures_ = objects_.failures();
   refused_ = objects_.refused();
   kinds_seen_ = kinds_seen;
-  // Whoever is told of sight finds all that it shows in the mailbox.
+  // Before the flag is set, all that the watches show is in the mailbox.
   const bool sees_all = kinds_seen == watches_.size();
   if (sees_all_.exchange(sees_all) != sees_all) mailbox_.wake();
 }
 
-std::vector<MissingSight> LiveFeed::missing() const {
+std::vector<MissingWatch> LiveFeed::missing() const {
   const std::scoped_lock lock(missing_mutex_);
-  std::vector<MissingSight> all;
+  std::vector<MissingWatch> all;
   all.reserve(missing_.size());
   for (const auto& [resource, error] : missing_) {
     all.push_back({.resource = resource, .error = error});
@@ -136,13 +135,13 @@ std::vector<MissingSight> LiveFeed::missing() const {
   return all;
 }
 
-SightTrouble LiveFeed::trouble() const {
-  const std::vector<MissingSight> all = missing();
-  if (all.empty() || kinds_seen_ + all.size() < kinds_) return SightTrouble::none;
-  const bool hopeless = std::ranges::any_of(all, [](const MissingSight& each) {
+WatchTrouble LiveFeed::trouble() const {
+  const std::vector<MissingWatch> all = missing();
+  if (all.empty() || kinds_seen_ + all.size() < kinds_) return WatchTrouble::none;
+  const bool permanent = std::ranges::any_of(all, [](const MissingWatch& each) {
     return each.error.failure == Failure::forbidden || each.error.failure == Failure::credentials;
   });
-  return hopeless ? SightTrouble::hopeless : SightTrouble::passing;
+  return permanent ? WatchTrouble::permanent : WatchTrouble::passing;
 }
 
 FeedStatistics LiveFeed::statistics() const {

@@ -1,8 +1,8 @@
 // LiveFeed: the watches of a whole cluster on a thread of their own, and their changes in a
 // mailbox.
 //
-// The thread never waits for whoever takes the changes. It lists first, so the first changes are
-// the whole cluster; `sees_all` says whether what was told is current (SPEC 8: while it is not,
+// The thread never waits for the reader of the changes. It lists first, so the first changes are
+// the whole cluster; `sees_all` says whether what was shown is current (SPEC 8: while it is not,
 // nothing may be decided). Of a server that may not answer it asks first what is served, until it
 // does.
 #pragma once
@@ -32,17 +32,17 @@ struct FeedStatistics {
   std::uint64_t failures = 0;
   std::uint64_t refused = 0;  ///< Objects with errors.
   std::size_t kinds = 0;
-  std::size_t kinds_seen = 0;  ///< Of these, what is told is current.
+  std::size_t kinds_seen = 0;  ///< Of these, what is shown is current.
 };
 
 /// A kind that is not seen, and why.
-struct MissingSight {
+struct MissingWatch {
   std::string_view resource;  ///< "pods"
   ApiError error;
 };
 
 /// Once every kind was asked for: whether one cannot be seen, and whether patience may help.
-enum class SightTrouble : std::uint8_t { none, passing, hopeless };
+enum class WatchTrouble : std::uint8_t { none, passing, permanent };
 
 class LiveFeed {
  public:
@@ -54,20 +54,20 @@ class LiveFeed {
   /// What to watch, of what is served; of nothing where that may not be asked.
   using Choose =
       std::function<std::vector<ServedResource>(const std::vector<ServedResource>& served)>;
-  /// Nobody has asked the server yet.
+  /// The server was not asked yet.
   LiveFeed(std::unique_ptr<Connection> connection, Choose choose, std::uint64_t jitter_seed,
            const WatchLimits& limits, FeedUse use, std::string plane);
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
   ~LiveFeed();
 
-  /// It is woken whenever sight is lost or comes back.
+  /// It is woken whenever seen_object is lost or comes back.
   ChangeMailbox& mailbox() { return mailbox_; }
   bool sees_all() const { return sees_all_.load(); }
   /// By resource. A kind that was never asked for yet is not among them.
-  std::vector<MissingSight> missing() const;
-  /// Hopeless: a right or credentials are missing.
-  SightTrouble trouble() const;
+  std::vector<MissingWatch> missing() const;
+  /// Permanent: a right or credentials are missing.
+  WatchTrouble trouble() const;
   const ServerTime& server_time() const { return server_time_; }
   FeedStatistics statistics() const;
 
@@ -85,7 +85,7 @@ class LiveFeed {
   const std::uint64_t jitter_seed_;
   const WatchLimits limits_;
   const FeedUse use_;
-  Choose choose_;  ///< Empty: somebody has.
+  Choose choose_;  ///< Empty: they are chosen already.
   ChangeMailbox mailbox_;
   ServerTime server_time_;
   mutable std::mutex missing_mutex_;

@@ -39,8 +39,8 @@ class Fed {
  public:
   Fed() {
     live_.limits.page_objects = 5;
-    limits_.pause_first = Duration{5};
-    limits_.pause_max = Duration{20};
+    limits_.pause.first = Duration{5};
+    limits_.pause.max = Duration{20};
   }
   LiveServer& live() { return live_; }
   FakeApiserver& server() { return live_.server; }
@@ -153,10 +153,10 @@ bool await_feed(const std::function<bool()>& done, Fed& fed) {
 }
 
 /// A feed that has listed everything, whose watches of one kind then break once.
-class FeedSight : public testing::Test {
+class FeedState : public testing::Test {
  protected:
   /// More pods than a page has; everything else is less than a page.
-  FeedSight() {
+  FeedState() {
     fed.server().put(node_text("n1", 64));
     for (int at = 0; at < 12; ++at) {
       fed.server().put(pod_text(fmt::format("p{}", at), "u", "n1", "Running"));
@@ -189,7 +189,7 @@ class FeedSight : public testing::Test {
 };
 
 /// What fits on a page is listed: that proves it at once.
-TEST_F(FeedSight, ComesBackWithAList) {
+TEST_F(FeedState, ComesBackWithAList) {
   // Pods do not fit on a page, and want a bookmark.
   const std::size_t before = break_watches_of("/api/v1/namespaces", node_text("n2", 4));
   EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
@@ -201,7 +201,7 @@ TEST_F(FeedSight, ComesBackWithAList) {
 }
 
 /// What does not fit is not listed again: the bookmark of a short watch proves it.
-TEST_F(FeedSight, ComesBackWithABookmark) {
+TEST_F(FeedState, ComesBackWithABookmark) {
   // The node is something to tell.
   const std::size_t before = break_watches_of("/api/v1/pods", node_text("n2", 4));
   EXPECT_FALSE(fed.feed().sees_all());
@@ -212,7 +212,7 @@ TEST_F(FeedSight, ComesBackWithABookmark) {
 }
 
 /// Nothing at all has happened since: the page is of the version that was seen last.
-TEST_F(FeedSight, ComesBackWithAnEqualVersion) {
+TEST_F(FeedState, ComesBackWithAnEqualVersion) {
   const std::size_t before = break_watches_of("/api/v1/pods");
   EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
@@ -220,7 +220,7 @@ TEST_F(FeedSight, ComesBackWithAnEqualVersion) {
 }
 
 /// What was missed ends with an event of the page's version.
-TEST_F(FeedSight, ComesBackWithTheLastEventThatWasMissed) {
+TEST_F(FeedState, ComesBackWithTheLastEventThatWasMissed) {
   const std::size_t before = break_watches_of("/api/v1/pods");
   fed.server().put(pod_text("late", "u", "n1", "Running"));
   EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
@@ -229,7 +229,7 @@ TEST_F(FeedSight, ComesBackWithTheLastEventThatWasMissed) {
 }
 
 /// That the server accepted a watch, and that time has passed, prove nothing.
-TEST_F(FeedSight, ComesBackWithTheWholeListWhereNoBookmarkComes) {
+TEST_F(FeedState, ComesBackWithTheWholeListWhereNoBookmarkComes) {
   fed.limits().proofs_max = 1;
   // Not among those that are watched, and the last of its kind: no event, and no bookmark.
   const std::size_t before =
@@ -241,7 +241,7 @@ TEST_F(FeedSight, ComesBackWithTheWholeListWhereNoBookmarkComes) {
 }
 
 /// Found on a real server: without a read, some stores tell it nothing, and it tells us nothing.
-TEST_F(FeedSight, AQuietServerIsAskedForOneObject) {
+TEST_F(FeedState, AQuietServerIsAskedForOneObject) {
   fed.limits().read_after = Duration{20};
   fed.start();
   EXPECT_TRUE(fed.becomes_current());
@@ -275,7 +275,7 @@ TEST(LiveFeed, AWatchThatDripsIsCut) {
                      .only_watches = true});
   fed.start();
   const auto is_told = [&] {
-    return std::ranges::any_of(fed.feed().missing(), [](const MissingSight& each) {
+    return std::ranges::any_of(fed.feed().missing(), [](const MissingWatch& each) {
       return each.resource == "nodes" &&
              each.error.problem.message == "no event and no bookmark came for 150ms";
     });
@@ -328,14 +328,14 @@ TEST(LiveFeed, AsksAServerWhatItServesUntilItAnswers) {
   live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");
   live.server.fail({.kind = FaultKind::status, .path_prefix = "/apis", .times = 3, .status = 503});
   WatchLimits limits;
-  limits.pause_first = Duration{5};
+  limits.pause.first = Duration{5};
   LiveFeed feed(live.connect(), plane_resources, 7, limits, FeedUse::to_schedule, "east");
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!feed.sees_all() && std::chrono::steady_clock::now() < deadline) {
     feed.mailbox().wait_for_wake(Duration{50});
   }
   EXPECT_TRUE(feed.sees_all());
-  EXPECT_EQ(feed.trouble(), SightTrouble::none);
+  EXPECT_EQ(feed.trouble(), WatchTrouble::none);
   const std::vector<std::string> requests = live.server.requests();
   EXPECT_TRUE(std::ranges::any_of(requests, [](const std::string& line) {
     return line.starts_with("GET /apis/scheduling.k8s.io/v1beta1/podgroups");
@@ -352,7 +352,7 @@ TEST(LiveFeed, AServerThatNeverAnswersKeepsNobodyFromEnding) {
     LiveFeed feed(live.connect(target), plane_resources, 7, {}, FeedUse::to_schedule, "east");
     feed.mailbox().wait_for_wake(Duration{50});
     EXPECT_FALSE(feed.sees_all());
-    EXPECT_EQ(feed.trouble(), SightTrouble::none) << "nobody knows yet";
+    EXPECT_EQ(feed.trouble(), WatchTrouble::none) << "nobody knows yet";
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
 }

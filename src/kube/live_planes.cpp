@@ -20,12 +20,12 @@ void add_not_seen(Problem problem, PlaneReading& reading) {
   reading.problems.push_back(std::move(problem));
 }
 
-/// None: something is missing, and why is told.
+/// None: something is missing, and why is reported.
 std::optional<Listed> list_plane(ApiClient& client,
                                  const std::function<void(std::string_view resource)>& progress,
                                  PlaneReading& reading) {
   const auto served = client.discover();
-  // Who may not ask what is served may still list what every cluster has, as a watch would.
+  // Without the right to ask what is served we may still list what every cluster has, as a watch would.
   if (!served && served.error().failure != Failure::forbidden) {
     add_not_seen(served.error().problem, reading);
     return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Listed> list_plane(ApiClient& client,
       continue;
     }
     add_not_seen(pages.error().problem, reading);
-    // All missing rights are told together; whatever else fails would fail again.
+    // All missing rights are reported together; whatever else fails would fail again.
     if (pages.error().failure != Failure::forbidden) return std::nullopt;
   }
   return reading.problems.empty() ? std::optional(std::move(listed)) : std::nullopt;
@@ -58,7 +58,7 @@ void read_news(std::string_view kind, std::string_view page, PlaneNews& news) {
   }
 }
 
-/// Of its objects, what schedules are shown by: pods that are told to leave.
+/// Of its objects, what schedules are shown by: pods that are leaving.
 std::vector<Change> leaving_in(const Cluster& cluster, const std::string& plane) {
   std::vector<Change> leaving;
   for (const PodIndex pod : cluster.leaving_pods()) {
@@ -91,13 +91,13 @@ PlaneReading read_live_plane(ApiClient& client, std::string plane,
 
 std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster& cluster) {
   std::vector<std::string> names;
-  std::vector<PlaneSight> sights;
+  std::vector<PlaneState> objects_seen;
   for (const PlaneReading& each : shown.planes) {
     names.push_back(each.plane);
-    sights.push_back({.plane = each.plane,
-                      .sees = each.sees,
-                      .changes = leaving_in(cluster, each.plane),
-                      .news = each.news});
+    objects_seen.push_back({.plane = each.plane,
+                            .sees = each.sees,
+                            .changes = leaving_in(cluster, each.plane),
+                            .news = each.news});
   }
   std::vector<Change> home;
   std::set<std::pair<std::string, std::string>> hidden;  // Until it is shown.
@@ -107,7 +107,7 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
     hidden.emplace(schedule.namespace_name, schedule.name);
   }
   PlaneView view(names, shown.needs_selector);
-  for (const Change& change : view.show(std::move(home), std::move(sights), shown.now)) {
+  for (const Change& change : view.show(std::move(home), std::move(objects_seen), shown.now)) {
     const auto* const schedule = std::get_if<ReplicaSchedule>(&change);
     if (schedule == nullptr) continue;  // A pod, as it is.
     hidden.erase({schedule->namespace_name, schedule->name});
@@ -119,9 +119,9 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
                           .name = name,
                           .plane = {}});
   }
-  std::map<std::string, std::string> told;
-  for (const auto& [schedule, note] : view.notes()) told.emplace(schedule, note.text);
-  return told;
+  std::map<std::string, std::string> notes;
+  for (const auto& [schedule, note] : view.notes()) notes.emplace(schedule, note.text);
+  return notes;
 }
 
 }  // namespace makeway::kube

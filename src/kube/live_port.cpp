@@ -21,7 +21,7 @@ Batch LivePort::poll(Time deadline) {
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
   const Duration wait{std::min(deadline.ms - batch.now.ms, wait_ms_max)};
-  // What the first lists show piece by piece is nobody's business yet.
+  // What the first lists show piece by piece is not handed out yet.
   if (has_listed_) {
     feed_.mailbox().wait(wait);
   } else {
@@ -49,7 +49,8 @@ void LivePort::let_gather() const {
 }
 
 Batch LivePort::collect() {
-  // First whether we see, then what: everything that this sight shows is in the mailbox by now.
+  // First whether we see, then what: everything that this seen_object shows is in the mailbox by
+  // now.
   const bool sees = feed_.sees_all();
   has_listed_ = has_listed_ || sees;
   Batch batch{.now = now(), .changes = {}, .receipts = {}};
@@ -58,7 +59,7 @@ Batch LivePort::collect() {
   batch.changes = std::move(taken.changes);
   batch.blind = !sees;
   if (carrier_ != nullptr) {
-    carrier_->saw(batch.changes, std::move(taken.sights));
+    carrier_->saw(batch.changes, std::move(taken.objects_seen));
     // Before the receipts: what ends in between counts as being sent for one poll more.
     batch.sending_since = carrier_->sending_since();
     batch.receipts = carrier_->take_receipts();
@@ -80,7 +81,7 @@ Batch LivePort::collect() {
 
 void LivePort::state_findings() {
   const bool is_listing = std::ranges::any_of(planes_, [](const Plane& plane) {
-    return !plane.has_listed && plane.feed->trouble() == SightTrouble::none;
+    return !plane.has_listed && plane.feed->trouble() == WatchTrouble::none;
   });
   if (is_listing) return;
   OwnFindings all = view_->own_findings();
@@ -100,22 +101,22 @@ void LivePort::add_plane(std::string name, LiveFeed& feed) {
 }
 
 void LivePort::collect_planes(Batch& batch) {
-  std::vector<PlaneSight> sights;
+  std::vector<PlaneState> objects_seen;
   for (Plane& plane : planes_) {
     // As at home: first whether it is seen, then what.
-    PlaneSight sight{
+    PlaneState seen_object{
         .plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
-    if (sight.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
-    plane.has_listed = plane.has_listed || sight.sees;
+    if (seen_object.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
+    plane.has_listed = plane.has_listed || seen_object.sees;
     ChangeMailbox::Taken taken;
     // A plane that comes back is shown whole: half of it would look like something lost there.
-    if (sight.sees) taken = plane.feed->mailbox().take_all();
-    sight.changes = std::move(taken.changes);
-    sight.news = std::move(taken.plane_news);
-    if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));
-    sights.push_back(std::move(sight));
+    if (seen_object.sees) taken = plane.feed->mailbox().take_all();
+    seen_object.changes = std::move(taken.changes);
+    seen_object.news = std::move(taken.plane_news);
+    if (carrier_ != nullptr) carrier_->saw_plane(seen_object, std::move(taken.objects_seen));
+    objects_seen.push_back(std::move(seen_object));
   }
-  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights), batch.now);
+  batch.changes = plane_view_->show(std::move(batch.changes), std::move(objects_seen), batch.now);
 }
 
 void LivePort::submit(const Plan& plan) {
@@ -123,8 +124,8 @@ void LivePort::submit(const Plan& plan) {
 }
 
 Time LivePort::now() {
-  const auto told = feed_.server_time().at(monotonic_now());
-  now_ = std::max(now_, told ? *told : SystemClock().now());
+  const auto known = feed_.server_time().at(monotonic_now());
+  now_ = std::max(now_, known ? *known : SystemClock().now());
   return now_;
 }
 

@@ -9,16 +9,17 @@
 //     While a kind is not seen, or a carrier has too much unsent, the batch is blind.
 //  2. Now is the server's time (server_time.hpp), and never goes back. Without a Date header it is
 //     that of this machine.
-//  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or sight
+//  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or
+//  seen_object
 //     that is lost or comes back. The batch may be empty then.
-//  4. A plan goes to the carrier; without one nobody carries it out.
+//  4. A plan goes to the carrier; without one it is not carried out.
 //  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
 //     could not be sent earlier, and what changes meanwhile is decided on once. While many pods
 //     wait for places that they were nominated to, each victim that is gone is news, and often for
 //     several of them: then batches are a quarter of a millisecond apart for each that waits, at
-//     most `gone_together`. Whoever comes after a moment without news never waits for that.
+//     most `gone_together`. A pod that comes after a moment without news never waits for that.
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
-//  7. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
+//  7. A plane that is not seen makes nothing else blind (plane_view.hpp). What is new of it is shown
 //     when all of it is seen.
 //  8. The carrier states what is wrong with objects of our kinds when every plane is listed, or
 //     known to be in trouble: before that much seems to be missing.
@@ -38,7 +39,7 @@ namespace makeway::kube {
 
 class LivePort final : public Port {
  public:
-  /// All outlive it; carrier and view may be null. Whoever has plans carried out needs both.
+  /// All outlive it; carrier and view may be null. To carry out plans both are needed.
   LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
       : feed_(feed), carrier_(carrier), view_(view) {}
   /// Both before the first poll; what is given outlives it, and the feed of home outlives that of

@@ -53,8 +53,8 @@ class HeldCarrier final : public PlanCarrier {
 class LivePortTest : public testing::Test {
  protected:
   LivePortTest() {
-    limits.pause_first = Duration{5};
-    limits.pause_max = Duration{20};
+    limits.pause.first = Duration{5};
+    limits.pause.max = Duration{20};
   }
 
   void start(PlanCarrier* carrier = nullptr) {
@@ -80,7 +80,7 @@ class LivePortTest : public testing::Test {
     ADD_FAILURE() << "it never came";
     return {};
   }
-  Batch first_sight() {
+  Batch first_seen() {
     return poll_until([](const Batch& batch) {
       EXPECT_TRUE(!batch.blind || batch.changes.empty()) << "half a cluster";
       return !batch.blind;
@@ -99,7 +99,7 @@ TEST_F(LivePortTest, ShowsTheWholeClusterFirst) {
   live.limits.page_objects = 2;
   for (int at = 0; at < 9; ++at) live.server.put(node_json(fmt::format("n{}", at)));
   start();
-  const Batch first = first_sight();
+  const Batch first = first_seen();
   const auto nodes = std::ranges::count_if(
       first.changes, [](const Change& change) { return std::holds_alternative<Node>(change); });
   EXPECT_EQ(nodes, 9);
@@ -112,7 +112,7 @@ TEST_F(LivePortTest, ShowsTheWholeClusterFirst) {
 /// SPEC section 8: the server's time, from its Date.
 TEST_F(LivePortTest, NowIsTheServersTime) {
   start();
-  const Batch first = first_sight();
+  const Batch first = first_seen();
   const Time date = *parse_time("2026-11-17T05:00:00Z");  // What the fake server always says.
   EXPECT_GE(first.now, date);
   EXPECT_LT(first.now, date + Duration{60'000});
@@ -121,12 +121,12 @@ TEST_F(LivePortTest, NowIsTheServersTime) {
 TEST_F(LivePortTest, IsBlindWhileAKindIsNotSeen) {
   live.server.put(node_json("n1"));
   start();
-  first_sight();
+  first_seen();
   ASSERT_TRUE(live.server.await_watches(watches));
   live.server.forbid("pods");
   live.server.end_watches();
   live.server.compact();
-  const auto is_told = [](const MissingSight& each) {
+  const auto is_told = [](const MissingWatch& each) {
     return each.resource == "pods" && each.error.failure == Failure::forbidden;
   };
   poll_until([&](const Batch& batch) {
@@ -138,7 +138,7 @@ TEST_F(LivePortTest, SightComesBack) {
   live.server.put(node_json("n1"));
   live.server.fail({.kind = ServerFault::Kind::cut, .path_prefix = "/api/v1/pods", .times = 8});
   start();
-  first_sight();
+  first_seen();
   EXPECT_TRUE(feed->missing().empty());
   EXPECT_EQ(feed->statistics().kinds_seen, feed->statistics().kinds);
 }
@@ -146,16 +146,17 @@ TEST_F(LivePortTest, SightComesBack) {
 TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   port->submit({.id = "p1"});
   EXPECT_EQ(carrier.plans, std::vector<std::string>{"p1"});
   std::thread other([&] {
-    carrier.refuse({.plan = "p1", .object = "Pod a/b", .reason = "it is gone", .ask = {}});
+    carrier.refuse(
+        {.plan = "p1", .object = *parse_ref("Pod a/b"), .reason = "it is gone", .ask = {}});
     feed->mailbox().wake();
   });
   const Batch batch = poll_until([](const Batch& each) { return !each.receipts.empty(); });
   other.join();
-  EXPECT_EQ(batch.receipts.front().object, "Pod a/b");
+  EXPECT_EQ(ref_text(batch.receipts.front().object), "Pod a/b");
   carrier.set_unsent(PlanCarrier::unsent_max + 1);
   EXPECT_TRUE(port->poll(port->now()).blind);
   carrier.set_unsent(0);
@@ -165,7 +166,7 @@ TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
 TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   const auto polled_in = [&] {
     const Time before = monotonic_now();
     port->poll(port->now());
@@ -184,7 +185,7 @@ TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
 TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
   HeldCarrier carrier;
   start(&carrier);
-  first_sight();
+  first_seen();
   const auto polled_in = [&] {
     const Time before = monotonic_now();
     port->poll(port->now());
@@ -204,7 +205,7 @@ TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
 
 TEST_F(LivePortTest, AWakeEndsAPoll) {
   start();
-  first_sight();
+  first_seen();
   feed->mailbox().take();
   std::thread other([&] { feed->mailbox().wake(); });
   // Not the deadline: that is an hour away.

@@ -21,12 +21,12 @@ ActuatorSettings actuator_settings(const Configuration& configuration,
                                    const std::vector<ServedResource>& served,
                                    std::string instance) {
   ActuatorSettings settings;
-  settings.manner.instance = std::move(instance);
-  settings.manner.timeout = lease_times(configuration).write_timeout();
-  settings.manner.names_causes = configuration.live.cause_names;
+  settings.options.instance = std::move(instance);
+  settings.options.timeout = lease_times(configuration).write_timeout();
+  settings.options.names_causes = configuration.live.cause_names;
   const auto groups = std::ranges::find(
       served, "podgroups", [](const ServedResource& each) { return each.resource->plural; });
-  if (groups != served.end()) settings.manner.group_version = groups->version;
+  if (groups != served.end()) settings.options.group_version = groups->version;
   settings.budgets = configuration.budgets.mode;
   settings.sessions = {.restart_after = configuration.session.backoff_first,
                        .names_causes = configuration.live.cause_names};

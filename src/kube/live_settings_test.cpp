@@ -15,9 +15,9 @@ TEST(LiveSettings, EveryKnobReachesItsPart) {
   configuration.budgets.mode = BudgetMode::strict;
   configuration.required_node.preemption_start_delay_live = Duration{4'000};
   const ActuatorSettings settings = actuator_settings(configuration, {}, "makeway-host");
-  EXPECT_TRUE(settings.manner.names_causes);
-  EXPECT_EQ(settings.manner.instance, "makeway-host");
-  EXPECT_EQ(settings.manner.timeout, Duration{1'000});  // 5/15 of the lease.
+  EXPECT_TRUE(settings.options.names_causes);
+  EXPECT_EQ(settings.options.instance, "makeway-host");
+  EXPECT_EQ(settings.options.timeout, Duration{1'000});  // 5/15 of the lease.
   EXPECT_EQ(settings.budgets, BudgetMode::strict);
   ASSERT_TRUE(settings.brakes.has_value());
   EXPECT_EQ(settings.brakes->evictions_per_minute, 7);
@@ -42,7 +42,7 @@ TEST(LiveSettings, GroupsAreWrittenInTheVersionThatTheServerHas) {
   const auto groups = std::ranges::find(all, "podgroups", &Resource::plural);
   ASSERT_NE(groups, all.end());
   const std::vector<ServedResource> served = {{.resource = &*groups, .version = "v1alpha3"}};
-  EXPECT_EQ(actuator_settings({}, served, "i").manner.group_version, "v1alpha3");
+  EXPECT_EQ(actuator_settings({}, served, "i").options.group_version, "v1alpha3");
 }
 
 }  // namespace

@@ -2,14 +2,14 @@
 // 8).
 #pragma once
 
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "model/objects.hpp"
 
 namespace makeway::kube {
 
-/// A nomination without our condition for the same node is somebody else's hint and holds no room;
+/// A nomination without our condition for the same node is a hint of another client and holds no room;
 /// a reservation is our condition, its time the time of the reservation. Notes in annotations are
-/// for people: whoever may write a pod may write those.
-void recall(const ObjectSight& sight, Pod& pod);
+/// for people: any user that may write a pod may write those.
+void recall(const ObjectState& seen_object, Pod& pod);
 
 }  // namespace makeway::kube

@@ -5,7 +5,7 @@
 namespace makeway::kube {
 namespace {
 
-ObjectSight noted(std::string type, std::string reason, std::string message) {
+ObjectState noted(std::string type, std::string reason, std::string message) {
   return {.name = "p",
           .conditions = {{std::move(type), "True", std::move(reason), std::move(message),
                           "2026-01-01T00:00:00Z"}}};
@@ -21,7 +21,7 @@ TEST(OwnMemory, ANominationCountsWithOurConditionForTheSameNode) {
   recall({.name = "p"}, pod);
   EXPECT_EQ(pod.nominated_node, "");
   pod.nominated_node = "n1";
-  ObjectSight cleared = noted("makeway.dev/Nominated", "Cleared", "node n1, plan 1");
+  ObjectState cleared = noted("makeway.dev/Nominated", "Cleared", "node n1, plan 1");
   cleared.conditions.front().status = "False";
   recall(cleared, pod);
   EXPECT_EQ(pod.nominated_node, "");

@@ -71,41 +71,41 @@ std::string rule_for(const Right& right) {
   return text;
 }
 
-std::vector<Right> scheduler_rights(const RightsWish& wish) {
+std::vector<Right> scheduler_rights(const RightsRequest& request) {
   std::vector<Right> rights = {
       {.api_group = "", .resource = "pods/binding", .verb = "create"},
       {.api_group = "", .resource = "pods/status", .verb = "patch"},
-      // Whoever is stuck is deleted also where budgets are strict.
+      // A stuck pod is deleted also where budgets are strict.
       {.api_group = "", .resource = "pods", .verb = "delete"},
       // The node on which a volume is to be made.
       {.api_group = "", .resource = "persistentvolumeclaims", .verb = "patch"},
       {.api_group = "events.k8s.io", .resource = "events", .verb = "create"},
   };
-  if (wish.evicts_by_api) {
+  if (request.evicts_by_api) {
     rights.push_back({.api_group = "", .resource = "pods/eviction", .verb = "create"});
   }
-  if (wish.has_groups) {
+  if (request.has_groups) {
     rights.push_back(
         {.api_group = "scheduling.k8s.io", .resource = "podgroups/status", .verb = "patch"});
   }
-  for (const std::string& plural : wish.own_kinds) {
+  for (const std::string& plural : request.own_kinds) {
     rights.push_back(
         {.api_group = std::string(own_api_group), .resource = plural + "/status", .verb = "patch"});
   }
   // Those of their kernels.
-  if (std::ranges::find(wish.own_kinds, "sessions") != wish.own_kinds.end()) {
+  if (std::ranges::find(request.own_kinds, "sessions") != request.own_kinds.end()) {
     rights.push_back({.api_group = "", .resource = "pods", .verb = "create"});
   }
   rights.push_back({.api_group = "coordination.k8s.io",
                     .resource = "leases",
                     .verb = "create",
-                    .namespace_name = wish.lease_namespace});
+                    .namespace_name = request.lease_namespace});
   for (const std::string_view verb : {"get", "update"}) {
     rights.push_back({.api_group = "coordination.k8s.io",
                       .resource = "leases",
                       .verb = std::string(verb),
-                      .namespace_name = wish.lease_namespace,
-                      .name = wish.lease_name});
+                      .namespace_name = request.lease_namespace,
+                      .name = request.lease_name});
   }
   return rights;
 }

@@ -1,4 +1,4 @@
-// Which rights a scheduler lacks, asked before it begins (SelfSubjectAccessReview, which everybody
+// Which rights a scheduler lacks, asked before it begins (SelfSubjectAccessReview, which every user
 // may ask).
 #pragma once
 
@@ -23,15 +23,15 @@ struct Right {
 /// `{apiGroups: [""], resources: [pods/binding], verbs: [create]}`
 std::string rule_for(const Right& right);
 
-struct RightsWish {
+struct RightsRequest {
   std::string lease_namespace;
   std::string lease_name;
   bool evicts_by_api = false;          ///< Budgets are strict.
   bool has_groups = false;             ///< PodGroups are served.
   std::vector<std::string> own_kinds;  ///< Of ours, whose status is written: "queues".
 };
-/// What `makeway run` writes (SPEC section 8); reading is told by the watches.
-std::vector<Right> scheduler_rights(const RightsWish& wish);
+/// What `makeway run` writes (SPEC section 8); the watches report what may not be read.
+std::vector<Right> scheduler_rights(const RightsRequest& request);
 
 /// What it writes in a plane (section 4).
 std::vector<Right> plane_rights();

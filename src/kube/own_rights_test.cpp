@@ -10,7 +10,7 @@
 namespace makeway::kube {
 namespace {
 
-const RightsWish rights_wish{.lease_namespace = "kube-system", .lease_name = "makeway"};
+const RightsRequest rights_request{.lease_namespace = "kube-system", .lease_name = "makeway"};
 
 void answer_review(LiveServer& live, int times, std::string_view allowed) {
   live.server.fail({.kind = ServerFault::Kind::status,
@@ -22,13 +22,13 @@ void answer_review(LiveServer& live, int times, std::string_view allowed) {
 }
 
 TEST(OwnRights, WhatIsNotWantedIsNotAskedFor) {
-  const auto has = [](const RightsWish& wish, std::string_view resource) {
-    const std::vector<Right> rights = scheduler_rights(wish);
+  const auto has = [](const RightsRequest& request, std::string_view resource) {
+    const std::vector<Right> rights = scheduler_rights(request);
     return std::ranges::find(rights, resource, &Right::resource) != rights.end();
   };
-  EXPECT_FALSE(has(rights_wish, "pods/eviction"));
-  EXPECT_FALSE(has(rights_wish, "podgroups/status"));
-  RightsWish more = rights_wish;
+  EXPECT_FALSE(has(rights_request, "pods/eviction"));
+  EXPECT_FALSE(has(rights_request, "podgroups/status"));
+  RightsRequest more = rights_request;
   more.evicts_by_api = true;
   more.has_groups = true;
   EXPECT_TRUE(has(more, "pods/eviction"));
@@ -38,7 +38,7 @@ TEST(OwnRights, WhatIsNotWantedIsNotAskedFor) {
 TEST(OwnRights, ARuleCanBePutIntoARole) {
   EXPECT_EQ(rule_for({.api_group = "", .resource = "pods/binding", .verb = "create"}),
             "{apiGroups: [\"\"], resources: [pods/binding], verbs: [create]}");
-  EXPECT_EQ(rule_for(scheduler_rights(rights_wish).back()),
+  EXPECT_EQ(rule_for(scheduler_rights(rights_request).back()),
             "{apiGroups: [\"coordination.k8s.io\"], resources: [leases], resourceNames: [makeway], "
             "verbs: [update]} in kube-system");
 }
@@ -46,7 +46,7 @@ TEST(OwnRights, ARuleCanBePutIntoARole) {
 TEST(OwnRights, OnlyAClearNoIsOne) {
   LiveServer live;
   const auto connection = live.connect();
-  const std::vector<Right> rights = scheduler_rights(rights_wish);
+  const std::vector<Right> rights = scheduler_rights(rights_request);
   answer_review(live, 1, "true");
   answer_review(live, 1, "false");
   answer_review(live, 1, "null");

@@ -1,7 +1,7 @@
-// PlanCarrier: who carries out the plans that a LivePort is given.
+// PlanCarrier: carries out the plans that a LivePort is given.
 //
 // The port's thread calls it and never waits for the API server: `carry_out` only queues. What was
-// refused comes back as receipts; whoever makes a carrier gives it a way to wake the port
+// refused comes back as receipts; the creator of a carrier gives it a way to wake the port
 // (`ChangeMailbox::wake`, from any thread), so that receipts are fetched at once. What was carried
 // out is not reported: the watches show it.
 #pragma once
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "control/live_view.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
@@ -34,13 +34,15 @@ class PlanCarrier {
   virtual std::vector<Receipt> take_receipts() = 0;
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
-  virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  virtual void saw(const std::vector<Change>& /*changes*/,
+                   std::vector<ObjectState>&& /*objects_seen*/) {}
   /// The same of a plane: what is new of it, and whether it is seen now.
-  virtual void saw_plane(const PlaneSight& /*sight*/, std::vector<ObjectSight>&& /*sights*/) {}
+  virtual void saw_plane(const PlaneState& /*seen_object*/,
+                         std::vector<ObjectState>&& /*objects_seen*/) {}
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
-  /// while something may be out of sight.
+  /// while something may be out of seen_object.
   virtual void tend(Time /*now*/) {}
-  /// Words for whoever looks at these objects; they are lost without harm.
+  /// Messages for users that look at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
   /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.
   virtual void state(const OwnFindings& /*wrong*/) {}

@@ -19,7 +19,7 @@ inline constexpr std::string_view autoscaler_kind = "HorizontalPodAutoscaler";
 /// Of what was discovered, if it was, what matters in a plane; and its Deployments and autoscalers.
 std::vector<ServedResource> plane_resources(const std::vector<ServedResource>& discovered);
 
-/// Objects of these kinds are told by what they scale; the store does not keep them.
+/// Objects of these kinds are known by what they scale; the store does not keep them.
 bool is_plane_news(std::string_view kind);
 
 /// None: it has no name, or no number of replicas that can be read.

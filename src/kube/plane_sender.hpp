@@ -1,5 +1,5 @@
 // PlaneSender: sends what is written to one plane, on a thread and a connection of its own, so that
-// a plane that does not answer keeps nobody else waiting.
+// a plane that does not answer keeps no other write waiting.
 //
 // What is sent next and what an answer means is decided elsewhere (write_queue.hpp). A stop gives
 // up what is under way.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace {
 
 class ReplicaJobs {
  public:
-  ReplicaJobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes, PlanJobs& made)
+  ReplicaJobs(const Plan& plan, const VersionCache& home, const PlaneCaches& planes, PlanJobs& made)
       : plan_(plan), home_(home), planes_(planes), made_(made) {}
 
   void build(const EvictionBrake& brake) {
@@ -32,31 +31,31 @@ class ReplicaJobs {
   }
 
  private:
-  using InPlane = std::tuple<std::string, std::string, std::string>;  ///< Plane, namespace, name.
   using Steps = std::vector<const PlanAction*>;
   struct HeldBack {
     const PlanAsk& ask;
     BrakeAnswer by;
-    std::set<InPlane> victims;  ///< Of claims that are not recorded.
+    std::set<ObjectRef> victims;  ///< Of claims that are not recorded.
   };
 
   void hold_back(const EvictionBrake& brake) {
-    std::map<std::string, Steps> steps;
+    std::map<ObjectRef, Steps> steps;
     for (const PlanAction& action : plan_.actions) {
-      if (action.type == ActionType::scale_down) steps[action.ask].push_back(&action);
+      if (action.type != ActionType::scale_down) continue;
+      if (const auto ask = ask_of(action)) steps[*ask].push_back(&action);
     }
-    std::map<InPlane, BrakeAnswer> before;   // By Deployment: why it is not scaled down yet.
-    for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
-      const auto found = steps.find(ask_text(ask));
+    std::map<ObjectRef, BrakeAnswer> before;  // By Deployment: why it is not scaled down yet.
+    for (const PlanAsk& ask : plan_.asks) {   // In their order: the important ones first.
+      const auto found = steps.find(ref_of(ask));
       if (found == steps.end()) continue;
       BrakeAnswer answer = comes_after(found->second, before);
       if (answer.why.empty()) answer = brake(ask, found->second);
       if (answer.why.empty()) continue;
       for (const PlanAction* const step : found->second) {
-        before.try_emplace(
-            deployment_of(*step),
-            BrakeAnswer{.why = fmt::format("{} comes first there: {}", found->first, answer.why),
-                        .until = answer.until});
+        before.try_emplace(deployment_of(*step),
+                           BrakeAnswer{.why = fmt::format("{} comes first there: {}",
+                                                          ref_text(found->first), answer.why),
+                                       .until = answer.until});
       }
       held_back_.try_emplace(
           found->first,
@@ -64,11 +63,15 @@ class ReplicaJobs {
     }
   }
 
-  static InPlane deployment_of(const PlanAction& step) {
-    return {step.scale->plane, step.namespace_name, step.name};
+  static ObjectRef deployment_of(const PlanAction& step) {
+    return {.kind = RefKind::deployment,
+            .namespace_name = step.namespace_name,
+            .name = step.name,
+            .plane = step.scale->plane};
   }
 
-  static BrakeAnswer comes_after(const Steps& steps, const std::map<InPlane, BrakeAnswer>& before) {
+  static BrakeAnswer comes_after(const Steps& steps,
+                                 const std::map<ObjectRef, BrakeAnswer>& before) {
     for (const PlanAction* const step : steps) {
       const auto found = before.find(deployment_of(*step));
       if (found != before.end()) return found->second;
@@ -76,8 +79,8 @@ class ReplicaJobs {
     return {};
   }
 
-  static std::set<InPlane> unrecorded_victims(const PlanAsk& ask) {
-    std::set<InPlane> victims;
+  static std::set<ObjectRef> unrecorded_victims(const PlanAsk& ask) {
+    std::set<ObjectRef> victims;
     if (!ask.replicas) return victims;
     for (const PlanReplicaClaim& claim : ask.replicas->claims) {
       const auto taken =
@@ -85,17 +88,17 @@ class ReplicaJobs {
       const bool has_begun = claim.kept && taken < std::ssize(claim.victims);
       if (taken == 0 || has_begun) continue;
       for (const PlanReplicaVictim& victim : claim.victims) {
-        victims.emplace(claim.plane, victim.namespace_name, victim.name);
+        victims.insert(pod_ref(victim.namespace_name, victim.name, claim.plane));
       }
     }
     return victims;
   }
 
-  /// Without the claims that are held back. One that also knows of somebody who is gone has begun.
+  /// Without the claims that are held back. One that also lists a pod that is gone has begun.
   static ReplicaStatus recorded(ReplicaStatus status, const HeldBack& held) {
     std::erase_if(status.claims, [&](const ReplicaClaim& claim) {
       const auto is_held = [&](const ClaimedVictim& victim) {
-        return held.victims.contains({claim.plane, victim.namespace_name, victim.name});
+        return held.victims.contains(pod_ref(victim.namespace_name, victim.name, claim.plane));
       };
       return !claim.victims.empty() && std::ranges::all_of(claim.victims, is_held);
     });
@@ -103,8 +106,10 @@ class ReplicaJobs {
   }
 
   void add_status(const PlanReplicaStatus& next) {
-    const std::string object = fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
-    const BookedSight* const seen =
+    const ObjectRef object{.kind = RefKind::replica_schedule,
+                           .namespace_name = next.namespace_name,
+                           .name = next.name};
+    const CachedObject* const seen =
         home_.own(ObjectKind::replica_schedule, next.namespace_name, next.name);
     const auto refuse_status = [&](std::string reason, std::optional<Time> again_at) {
       made_.refused.push_back({.plan = plan_.id,
@@ -129,13 +134,13 @@ class ReplicaJobs {
   }
 
   /// A claim that was recorded before, and about which the plan has nothing new.
-  void take_back(const std::string& object, const HeldBack& held) {
+  void take_back(const ObjectRef& object, const HeldBack& held) {
     const PlanAsk& ask = held.ask;
     const auto is_it = [&](const PlanReplicaStatus& next) {
       return next.namespace_name == ask.namespace_name && next.name == ask.name;
     };
     const ReplicaStatus* const shown = home_.replica_status(ask.namespace_name, ask.name);
-    const BookedSight* const seen =
+    const CachedObject* const seen =
         home_.own(ObjectKind::replica_schedule, ask.namespace_name, ask.name);
     if (shown == nullptr || seen == nullptr || std::ranges::any_of(plan_.replica_status, is_it)) {
       return;
@@ -144,7 +149,7 @@ class ReplicaJobs {
     if (status != *shown) write_status(object, *seen, status);
   }
 
-  void write_status(const std::string& object, const BookedSight& seen,
+  void write_status(const ObjectRef& object, const CachedObject& seen,
                     const ReplicaStatus& status) {
     statuses_[object] = made_.jobs.size();
     WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
@@ -160,20 +165,19 @@ class ReplicaJobs {
   void refuse(const PlanAction& action, std::string reason,
               std::optional<Time> again_at = std::nullopt) {
     made_.refused.push_back({.plan = plan_.id,
-                             .object = told_name(action),
+                             .object = written_object(action),
                              .reason = std::move(reason),
-                             .ask = action.ask,
-                             .again_at = again_at,
-                             .plane = plane_of(action)});
+                             .ask = ask_of(action),
+                             .again_at = again_at});
   }
 
   static const std::string& plane_of(const PlanAction& action) {
     return action.scale ? action.scale->plane : action.plane;
   }
 
-  static std::string told_name(const PlanAction& action) {
-    return fmt::format("{} {}/{}", action.scale ? "Deployment" : "Pod", action.namespace_name,
-                       action.name);
+  static ObjectRef written_object(const PlanAction& action) {
+    return action.scale ? deployment_of(action)
+                        : pod_ref(action.namespace_name, action.name, action.plane);
   }
 
   void add(const PlanAction& action) {
@@ -183,7 +187,8 @@ class ReplicaJobs {
       return refuse(action, fmt::format("this run has no --plane {}=KUBECONFIG", plane));
     }
     if (!found->second.sees) return refuse(action, fmt::format("plane {} is not seen", plane));
-    if (gone_.contains(action.ask)) {
+    const auto ask = ask_of(action);
+    if (ask && gone_.contains(*ask)) {
       return refuse(action, fmt::format("of {}: it is gone", action.ask));
     }
     if (const BrakeAnswer* const by = brake_on(action)) {
@@ -195,32 +200,31 @@ class ReplicaJobs {
 
   /// Null: no brake holds it back.
   const BrakeAnswer* brake_on(const PlanAction& action) const {
-    const auto held = held_back_.find(action.ask);
+    const auto ask = ask_of(action);
+    const auto held = ask ? held_back_.find(*ask) : held_back_.end();
     if (held == held_back_.end() || action.type == ActionType::scale_up) return nullptr;
-    const bool stands =
-        action.type == ActionType::force_delete &&
-        !held->second.victims.contains({action.plane, action.namespace_name, action.name});
+    const bool stands = action.type == ActionType::force_delete &&
+                        !held->second.victims.contains(written_object(action));
     return stands ? nullptr : &held->second.by;
   }
 
-  WriteJob job_for(const PlanAction& action, const std::string& plane, BookedSight seen) const {
-    WriteJob job{.object = fmt::format("{} of plane {}", told_name(action), plane),
-                 .ask = action.ask,
+  WriteJob job_for(const PlanAction& action, CachedObject seen) const {
+    WriteJob job{.object = written_object(action),
+                 .ask = ask_of(action),
                  .unit = {},
                  .seen = std::move(seen),
                  .steps = {},
                  .needs = {}};
-    job.plane = plane;
-    job.told = told_name(action);
     // A pause of evictions holds back whatever makes a pod leave.
     job.is_eviction = action.type != ActionType::scale_up;
-    if (const auto status = statuses_.find(action.ask); status != statuses_.end()) {
+    if (!job.ask) return job;
+    if (const auto status = statuses_.find(*job.ask); status != statuses_.end()) {
       job.needs.push_back(status->second);
     }
     return job;
   }
 
-  void add_scale(const PlanAction& action, const PlaneBook& plane) {
+  void add_scale(const PlanAction& action, const PlaneCache& plane) {
     const auto* const known = plane.deployments.find(action.namespace_name, action.name);
     if (known == nullptr) return refuse(action, "it is gone");
     const std::string autoscaler =
@@ -229,11 +233,11 @@ class ReplicaJobs {
       return refuse(action, fmt::format("HorizontalPodAutoscaler {}/{} scales it",
                                         action.namespace_name, autoscaler));
     }
-    BookedSight seen;
+    CachedObject seen;
     seen.object.namespace_name = action.namespace_name;
     seen.object.name = action.name;
     seen.object.uid = known->uid;
-    WriteJob job = job_for(action, action.scale->plane, std::move(seen));
+    WriteJob job = job_for(action, std::move(seen));
     for (const WriteKind kind : {WriteKind::read_scale, WriteKind::scale}) {
       WriteStep step{.kind = kind, .node = {}, .patch = {}};
       step.replicas_from = action.scale->committed_before;
@@ -243,12 +247,12 @@ class ReplicaJobs {
     made_.jobs.push_back(std::move(job));
   }
 
-  void add_force_delete(const PlanAction& action, const PlaneBook& plane) {
-    const BookedSight* const seen = plane.objects.pod(action.namespace_name, action.name);
+  void add_force_delete(const PlanAction& action, const PlaneCache& plane) {
+    const CachedObject* const seen = plane.objects.pod(action.namespace_name, action.name);
     if (seen == nullptr || (!action.uid.empty() && seen->object.uid != action.uid)) {
       return refuse(action, "it is gone");
     }
-    WriteJob job = job_for(action, action.plane, *seen);
+    WriteJob job = job_for(action, *seen);
     const bool is_alive = plane.objects.node(seen->object.node) == NodeState::alive;
     if (!is_alive && seen->object.phase != "Failed") {
       job.steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
@@ -258,12 +262,12 @@ class ReplicaJobs {
   }
 
   const Plan& plan_;
-  const SightBook& home_;
-  const PlaneBooks& planes_;
+  const VersionCache& home_;
+  const PlaneCaches& planes_;
   PlanJobs& made_;
-  std::map<std::string, std::size_t> statuses_;  ///< Jobs, by schedule.
-  std::map<std::string, HeldBack> held_back_;    ///< By schedule.
-  std::set<std::string> gone_;                   ///< Schedules.
+  std::map<ObjectRef, std::size_t> statuses_;  ///< Jobs, by schedule.
+  std::map<ObjectRef, HeldBack> held_back_;    ///< By schedule.
+  std::set<ObjectRef> gone_;                   ///< Schedules.
 };
 
 }  // namespace
@@ -272,7 +276,7 @@ bool is_of_replicas(const PlanAction& action) {
   return action.scale || (action.type == ActionType::force_delete && !action.plane.empty());
 }
 
-void add_replica_jobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes,
+void add_replica_jobs(const Plan& plan, const VersionCache& home, const PlaneCaches& planes,
                       const EvictionBrake& brake, PlanJobs& made) {
   ReplicaJobs(plan, home, planes, made).build(brake);
 }

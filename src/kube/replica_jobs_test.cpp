@@ -6,14 +6,14 @@
 namespace makeway::kube {
 namespace {
 
-ObjectSight sight_named(std::string name, ObjectKind kind = ObjectKind::pod) {
-  ObjectSight sight;
-  sight.kind = kind;
-  sight.namespace_name = "a";
-  sight.name = std::move(name);
-  sight.uid = "uid-" + sight.name;
-  sight.version = "7";
-  return sight;
+ObjectState sight_named(std::string name, ObjectKind kind = ObjectKind::pod) {
+  ObjectState seen_object;
+  seen_object.kind = kind;
+  seen_object.namespace_name = "a";
+  seen_object.name = std::move(name);
+  seen_object.uid = "uid-" + seen_object.name;
+  seen_object.version = "7";
+  return seen_object;
 }
 
 class ReplicaJobsTest : public testing::Test {
@@ -21,13 +21,13 @@ class ReplicaJobsTest : public testing::Test {
   ReplicaJobsTest() {
     plan.id = "p1";
     home.take({}, {sight_named("reco", ObjectKind::replica_schedule)}, 0);
-    PlaneBook& east = planes["east"];
+    PlaneCache& east = planes["east"];
     east.sees = true;
     east.deployments.take(
         {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
                          {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}},
          .autoscalers = {}});
-    ObjectSight pod = sight_named("web-1");
+    ObjectState pod = sight_named("web-1");
     pod.node = "n1";
     pod.phase = "Running";
     east.objects.take({Node{.name = "n1", .plane = "east"}}, {pod}, 0);
@@ -100,8 +100,8 @@ class ReplicaJobsTest : public testing::Test {
   }
 
   Plan plan;
-  SightBook home;
-  PlaneBooks planes;
+  VersionCache home;
+  PlaneCaches planes;
   EvictionBrake brake;
 };
 
@@ -110,15 +110,15 @@ TEST_F(ReplicaJobsTest, TheStatusGoesHomeBeforeTheScaleGoesToThePlane) {
   plan.actions = {scale_down()};
   const PlanJobs made = jobs();
   ASSERT_EQ(made.jobs.size(), 2U);
-  EXPECT_EQ(made.jobs[0].object, "ReplicaSchedule a/reco");
-  EXPECT_EQ(made.jobs[0].plane, "");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "ReplicaSchedule a/reco");
+  EXPECT_EQ(made.jobs[0].object.plane, "");
   EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::patch_own);
   EXPECT_EQ(made.jobs[0].steps[0].status,
             R"({"claims":[{"plane":"east","node":"n1","since":"1970-01-01T00:00:00Z"}],)"
             R"("missed":null,"surplus":null})");
   const WriteJob& scale = made.jobs[1];
-  EXPECT_EQ(scale.plane, "east");
-  EXPECT_EQ(scale.told, "Deployment a/web");
+  EXPECT_EQ(scale.object.plane, "east");
+  EXPECT_EQ(ref_text(scale.object), "Deployment a/web");
   EXPECT_EQ(scale.seen.object.uid, "uid-web");
   EXPECT_EQ(scale.needs, std::vector<std::size_t>{0});
   EXPECT_TRUE(scale.is_eviction);
@@ -150,7 +150,7 @@ TEST_F(ReplicaJobsTest, WhatCannotBeAskedIsRefusedWithTheReason) {
     const PlanJobs made = jobs();
     EXPECT_TRUE(made.jobs.empty());
     if (made.refused.size() != 1) return std::string("not refused");
-    EXPECT_EQ(made.refused[0].ask, "ReplicaSchedule a/reco");
+    EXPECT_EQ(made.refused[0].ask, parse_ref("ReplicaSchedule a/reco"));
     return made.refused[0].reason;
   };
   PlanAction action = scale_down();
@@ -178,9 +178,9 @@ TEST_F(ReplicaJobsTest, WithoutItsScheduleNothingIsAskedForIt) {
   const PlanJobs made = jobs();
   EXPECT_TRUE(made.jobs.empty());
   ASSERT_EQ(made.refused.size(), 2U);
-  EXPECT_EQ(made.refused[0].object, "ReplicaSchedule a/gone");
+  EXPECT_EQ(ref_text(made.refused[0].object), "ReplicaSchedule a/gone");
   EXPECT_EQ(made.refused[0].reason, "it is gone");
-  EXPECT_EQ(made.refused[1].object, "Deployment a/web");
+  EXPECT_EQ(ref_text(made.refused[1].object), "Deployment a/web");
   EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/gone: it is gone");
 }
 
@@ -193,10 +193,10 @@ TEST_F(ReplicaJobsTest, ABrakeHoldsBackTheClaimWithTheScaleDown) {
   const PlanJobs held = jobs();
   EXPECT_TRUE(held.jobs.empty());
   ASSERT_EQ(held.refused.size(), 2U);
-  EXPECT_EQ(held.refused[0].object, "ReplicaSchedule a/reco");
-  EXPECT_EQ(held.refused[0].plane, "");
-  EXPECT_EQ(held.refused[1].object, "Deployment a/web");
-  EXPECT_EQ(held.refused[1].plane, "east");
+  EXPECT_EQ(ref_text(held.refused[0].object), "ReplicaSchedule a/reco");
+  EXPECT_EQ(held.refused[0].object.plane, "");
+  EXPECT_EQ(ref_text(held.refused[1].object), "Deployment a/web");
+  EXPECT_EQ(held.refused[1].object.plane, "east");
   EXPECT_EQ(held.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many");
   EXPECT_EQ(held.refused[1].again_at, Time{5'000});
   brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) { return BrakeAnswer{}; };
@@ -213,11 +213,11 @@ TEST_F(ReplicaJobsTest, WhatMakesNobodyLeaveIsNotHeldBack) {
   plan.actions.push_back(other);
   PlanJobs made = jobs();
   ASSERT_EQ(made.jobs.size(), 2U);
-  EXPECT_EQ(made.jobs[0].told, "Deployment a/reco");
-  EXPECT_EQ(made.jobs[1].told, "Pod a/web-1");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Deployment a/reco");
+  EXPECT_EQ(ref_text(made.jobs[1].object), "Pod a/web-1");
   ASSERT_EQ(made.refused.size(), 2U);
-  EXPECT_EQ(made.refused[0].object, "Deployment a/web");
-  EXPECT_EQ(made.refused[1].object, "Pod a/web-2");
+  EXPECT_EQ(ref_text(made.refused[0].object), "Deployment a/web");
+  EXPECT_EQ(ref_text(made.refused[1].object), "Pod a/web-2");
   EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many")
       << "its claim is not recorded";
 
@@ -243,7 +243,7 @@ TEST_F(ReplicaJobsTest, WhatMakesNobodyLeaveIsNotHeldBack) {
   made = jobs();
   ASSERT_EQ(made.jobs.size(), 2U);
   EXPECT_TRUE(made.jobs[0].needs.empty());
-  EXPECT_EQ(made.refused[0].object, "ReplicaSchedule a/reco");
+  EXPECT_EQ(ref_text(made.refused[0].object), "ReplicaSchedule a/reco");
   EXPECT_EQ(made.refused[0].again_at, Time{5'000});
 }
 
@@ -291,7 +291,7 @@ TEST_F(ReplicaJobsTest, WhoeverTakesAfterOneThatIsHeldBackWaitsWithIt) {
             "of ReplicaSchedule a/job: ReplicaSchedule a/reco comes first there: brake: too many");
   EXPECT_EQ(made.refused[1].again_at, Time{5'000});
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].told, "Deployment a/reco") << "of others they may take";
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Deployment a/reco") << "of others they may take";
 }
 
 TEST(ReplicaStatusPatch, WhatIsOverIsTakenAway) {

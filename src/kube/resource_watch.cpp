@@ -208,7 +208,7 @@ void ResourceWatch::watch_ended() {
   if (lines_.problem()) return fail(malformed(asked_, *lines_.problem()));
   if (watch_error_) return fail(*watch_error_);
   // The server ends watches now and then; one that ends at once is not asked again at once, and
-  // while nobody watches nothing is seen.
+  // without a watch nothing is seen.
   constexpr Duration at_once{5'000};
   const bool has_worked = heard_ || now_ >= heard_at_ + at_once;
   if (has_worked) return sees_ ? begin_watch() : begin_list();
@@ -253,9 +253,7 @@ void ResourceWatch::pause_for(Duration pause) {
 }
 
 Duration ResourceWatch::next_pause(const std::optional<Duration>& retry_after) {
-  std::int64_t pause_ms = limits_.pause_first.ms;
-  for (int times = 1; times < failures_ && pause_ms < limits_.pause_max.ms; ++times) pause_ms *= 2;
-  pause_ms = std::min(pause_ms, limits_.pause_max.ms);
+  const std::int64_t pause_ms = limits_.pause.after(failures_).ms;
   const std::int64_t varied_ms = jitter_.between(pause_ms / 2, pause_ms);
   return Duration{retry_after ? std::max(retry_after->ms, varied_ms) : varied_ms};
 }

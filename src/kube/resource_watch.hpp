@@ -1,9 +1,9 @@
-// ResourceWatch: keeps whoever listens informed of all objects of one resource.
+// ResourceWatch: keeps its listener informed of all objects of one resource.
 //
 // A list, in pages, then a watch from its version on. Rules:
 //  1. A watch that ends is begun again where it ended; every event and bookmark moves that place.
-//     One that ends within five seconds and has told nothing counts as a failure.
-//  2. 410, and anything that cannot be read, begins with a list again: the listener is told all
+//     One that ends within five seconds without an event counts as a failure.
+//  2. 410, and anything that cannot be read, begins with a list again: the listener is shown all
 //     objects anew, and what is not among them is gone.
 //  3. After a failure there is a pause that doubles up to 30 s and varies; one that goes well again
 //     begins with the shortest. A server that says Retry-After is obeyed.
@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 
+#include "base/backoff.hpp"
 #include "base/time.hpp"
 #include "kube/api_client.hpp"
 #include "kube/watch_lines.hpp"
@@ -47,8 +48,7 @@ class WatchListener {
 };
 
 struct WatchLimits {
-  Duration pause_first{800};
-  Duration pause_max{30'000};
+  Backoff pause{.first = {800}, .max = {30'000}};
   Duration silence_max{90'000};
   Duration read_after{40'000};  ///< Of silence.
   int proofs_max = 2;           ///< Short watches, after a failure, before all is listed.
@@ -66,7 +66,7 @@ class ResourceWatch final : public HttpListener {
   void tick(Time now);
   /// None: it waits for the server.
   std::optional<Time> due_at() const;
-  /// Whether what was told is current.
+  /// Whether what was shown is current.
   bool sees() const { return sees_; }
   const ServedResource& served() const { return served_; }
   std::uint64_t lists() const { return lists_; }
@@ -115,7 +115,7 @@ class ResourceWatch final : public HttpListener {
   Time resumes_at_;
   int failures_ = 0;  ///< In a row.
   bool sees_ = false;
-  int proofs_ = 0;            ///< Short watches since sight was lost.
+  int proofs_ = 0;            ///< Short watches since seen_object was lost.
   std::string page_version_;  ///< Of the page that was read before a short watch.
   std::uint64_t lists_ = 0;
   ObjectPages pages_;

@@ -21,8 +21,11 @@ ApiResult<HttpAnswer> scale_answer(int replicas, std::string_view version = "7",
 class ScaleQueueTest : public testing::Test {
  protected:
   ScaleQueueTest() {
-    WriteJob job{.object = "Deployment a/web of plane east",
-                 .ask = "ReplicaSchedule a/reco",
+    WriteJob job{.object = {.kind = RefKind::deployment,
+                            .namespace_name = "a",
+                            .name = "web",
+                            .plane = "east"},
+                 .ask = parse_ref("ReplicaSchedule a/reco"),
                  .unit = {},
                  .seen = {.object = {.namespace_name = "a", .name = "web", .uid = "u"}},
                  .steps = {},
@@ -33,8 +36,6 @@ class ScaleQueueTest : public testing::Test {
       step.replicas_to = 2;
       job.steps.push_back(std::move(step));
     }
-    job.plane = "east";
-    job.told = "Deployment a/web";
     queue.add("0123", Time{500}, {.jobs = {std::move(job)}, .refused = {}}, now);
   }
 
@@ -52,9 +53,8 @@ class ScaleQueueTest : public testing::Test {
   std::string refusal() {
     const std::vector<Receipt> receipts = queue.take_receipts();
     if (receipts.empty()) return {};
-    EXPECT_EQ(receipts[0].object, "Deployment a/web");
-    EXPECT_EQ(receipts[0].plane, "east");
-    EXPECT_EQ(receipts[0].ask, "ReplicaSchedule a/reco");
+    EXPECT_EQ(ref_and_plane_text(receipts[0].object), "Deployment a/web of plane east");
+    EXPECT_EQ(receipts[0].ask, parse_ref("ReplicaSchedule a/reco"));
     return receipts[0].reason;
   }
 
@@ -128,13 +128,15 @@ TEST_F(ScaleQueueTest, AnUnknownAnswerIsRead) {
 TEST_F(ScaleQueueTest, NoEventWaitsForAPlane) {
   EXPECT_EQ(next(), "GET");
   PlanJobs more;
-  more.jobs.push_back({.object = "Deployment a/web of plane east",
-                       .ask = "ReplicaSchedule a/reco",
+  more.jobs.push_back({.object = {.kind = RefKind::deployment,
+                                  .namespace_name = "a",
+                                  .name = "web",
+                                  .plane = "east"},
+                       .ask = parse_ref("ReplicaSchedule a/reco"),
                        .unit = {},
                        .seen = {},
                        .steps = {{.kind = WriteKind::read_scale, .node = {}, .patch = {}}},
                        .needs = {}});
-  more.jobs.back().plane = "east";
   more.events.push_back({.regarding = {.namespace_name = "a", .name = "pod", .uid = "p"},
                          .regarding_kind = "Pod",
                          .reason = "Preempted",

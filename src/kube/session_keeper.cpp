@@ -22,26 +22,22 @@ constexpr Duration making_max{30'000};  ///< The same of a pod that was created,
 constexpr Duration again_after{1'000};
 constexpr int refusals_max = 3;  ///< Of a pod in a row; then the session is pending again.
 
-std::string session_text(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("Session {}/{}", namespace_name, name);
+ObjectRef session_ref(const std::string& namespace_name, const std::string& name) {
+  return {.kind = RefKind::session, .namespace_name = namespace_name, .name = name};
 }
 
-std::string kernel_pod_text(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("Pod {}/{}", namespace_name, name);
-}
-
-bool is_finished(const ObjectSight& pod) {
+bool is_finished(const ObjectState& pod) {
   return pod.phase == pod_succeeded || pod.phase == pod_failed;
 }
 
 /// Nothing that the session did itself: a kubelet or a controller ended the pod, and said why.
-bool was_lost(const ObjectSight& pod) {
+bool was_lost(const ObjectState& pod) {
   const SeenCondition* const disrupted = pod.condition(disrupted_condition);
   const bool is_disrupted = disrupted != nullptr && disrupted->status == "True";
   return is_disrupted || (!pod.reason.empty() && pod.reason != "DeadlineExceeded");
 }
 
-bool is_of(const BookedSight* pod, const Session& session) {
+bool is_of(const CachedObject* pod, const Session& session) {
   return pod != nullptr && pod->object.owner_uid == session.uid;
 }
 
@@ -59,7 +55,7 @@ std::vector<KernelPlace> places_in(const PlanAsk& ask) {
   return places;
 }
 
-/// Everybody leaves, and then it goes on like this. How often it was preempted stays: nobody did.
+/// All its pods leave, and then it goes on like this. Its count of preemptions stays: this is none.
 Session leave_by_itself(Session session, SessionFate fate, Time now, Duration restart_after) {
   session.status.ends_at = now;
   session.status.fate = fate;
@@ -76,7 +72,7 @@ Session end_session(Session session) {
   return session;
 }
 
-EventWish session_event(const BookedSight& seen, std::string reason, std::string note) {
+EventRequest session_event(const CachedObject& seen, std::string reason, std::string note) {
   return {.regarding = seen.object,
           .regarding_kind = "Session",
           .is_warning = true,
@@ -116,11 +112,11 @@ void SessionKeeper::forget_session(const Key& key, const Entry& entry) {
 }
 
 void SessionKeeper::saw(const std::vector<Change>& changes,
-                        const std::vector<ObjectSight>& sights) {
+                        const std::vector<ObjectState>& objects_seen) {
   std::set<Key> finished;
-  for (const ObjectSight& sight : sights) {
-    if (sight.kind == ObjectKind::pod && is_finished(sight)) {
-      finished.insert({sight.namespace_name, sight.name});
+  for (const ObjectState& seen_object : objects_seen) {
+    if (seen_object.kind == ObjectKind::pod && is_finished(seen_object)) {
+      finished.insert({seen_object.namespace_name, seen_object.name});
     }
   }
   for (const Change& change : changes) {
@@ -152,37 +148,34 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
       for (const auto& [session, entry] : sessions_) dirty_.insert(session);
     }
   }
-  for (const ObjectSight& sight : sights) {
-    if (sight.kind != ObjectKind::pod || sight.owner_kind != "Session") continue;
-    const Key pod(sight.namespace_name, sight.name);
-    owners_[pod] = sight.owner_uid;
+  for (const ObjectState& seen_object : objects_seen) {
+    if (seen_object.kind != ObjectKind::pod || seen_object.owner_kind != "Session") continue;
+    const Key pod(seen_object.namespace_name, seen_object.name);
+    owners_[pod] = seen_object.owner_uid;
     making_.erase(pod);
     const auto erasing = erasing_.find(pod);
-    const bool is_over =
-        erasing != erasing_.end() && (sight.leaving || erasing->second.uid != sight.uid);
+    const bool is_over = erasing != erasing_.end() &&
+                         (seen_object.leaving || erasing->second.uid != seen_object.uid);
     if (is_over) erasing_.erase(erasing);
-    Entry* const entry = find(sight.owner_uid);
+    Entry* const entry = find(seen_object.owner_uid);
     if (entry == nullptr) continue;
-    entry->pods.insert(sight.name);
-    entry->vanished.erase(sight.name);
+    entry->pods.insert(seen_object.name);
+    entry->vanished.erase(seen_object.name);
     dirty_.insert({entry->object.namespace_name, entry->object.name});
   }
 }
 
 void SessionKeeper::refused(const Receipt& receipt) {
-  if (!receipt.plane.empty()) return;  // A pod of that name, and none of ours.
-  const std::size_t space = receipt.object.find(' ');
-  const std::size_t slash = receipt.object.find('/');
-  if (space == std::string::npos || slash == std::string::npos) return;
-  const Key key(receipt.object.substr(space + 1, slash - space - 1),
-                receipt.object.substr(slash + 1));
-  if (receipt.object.starts_with("Session ")) {
+  if (!receipt.object.plane.empty()) return;  // Sessions have no pods in planes.
+  const Key key(receipt.object.namespace_name, receipt.object.name);
+  if (receipt.object.kind == RefKind::session) {
     const auto found = sessions_.find(key);
     if (found == sessions_.end() || !found->second.written) return;
     found->second.written.reset();
     wake(key, now_ + again_after);
     return;
   }
+  if (receipt.object.kind != RefKind::pod) return;
   const auto making = making_.find(key);
   if (making != making_.end() && making->second.is_under_way) {
     making->second.is_under_way = false;
@@ -203,7 +196,7 @@ void SessionKeeper::wake(const Key& session, Time at) {
   if (!is_new) found->second = std::min(found->second, at);
 }
 
-/// Whether our last word about it is shown, or will not be.
+/// Whether our last write about it is shown, or will not be.
 bool SessionKeeper::is_settled(Entry& entry, Time now) {
   if (!entry.written) return true;
   const bool is_over = entry.written_at + unseen_max <= now;
@@ -214,7 +207,7 @@ bool SessionKeeper::is_settled(Entry& entry, Time now) {
 
 // ---- What there is to do ------------------------------------------------------------------------
 
-PlanJobs SessionKeeper::repairs(const SightBook& book, Time now) {
+PlanJobs SessionKeeper::repairs(const VersionCache& cache, Time now) {
   now_ = now;
   PlanJobs jobs;
   std::set<Key> due = std::move(dirty_);
@@ -225,14 +218,14 @@ PlanJobs SessionKeeper::repairs(const SightBook& book, Time now) {
     return true;
   });
   for (const Key& key : due) {
-    if (sessions_.contains(key)) repair(key, book, now, jobs);
+    if (sessions_.contains(key)) repair(key, cache, now, jobs);
   }
   return jobs;
 }
 
-void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, PlanJobs& jobs) {
+void SessionKeeper::repair(const Key& key, const VersionCache& cache, Time now, PlanJobs& jobs) {
   Entry& entry = sessions_.at(key);
-  const BookedSight* const seen = book.own(ObjectKind::session, key.first, key.second);
+  const CachedObject* const seen = cache.own(ObjectKind::session, key.first, key.second);
   if (seen == nullptr || seen->object.leaving) return;  // Its pods go with it.
   if (!is_settled(entry, now)) {
     wake(key, entry.written_at + unseen_max);
@@ -240,9 +233,9 @@ void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, Plan
   }
   const SessionStatus& status = entry.object.status;
   if (status.phase == SessionPhase::running && status.ends_at) {
-    return go_on_leaving(key, entry, book, now, jobs);
+    return go_on_leaving(key, entry, cache, now, jobs);
   }
-  if (status.phase == SessionPhase::running) return keep_running(key, entry, book, now, jobs);
+  if (status.phase == SessionPhase::running) return keep_running(key, entry, cache, now, jobs);
   entry.vanished.clear();
   std::set<std::string> earlier;
   for (const Kernel& kernel : entry.object.kernels) {
@@ -251,25 +244,25 @@ void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, Plan
     }
   }
   for (const std::string& name : entry.pods) {
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!earlier.contains(name) || !is_of(pod, entry.object) || is_finished(pod->object)) continue;
     if (erase(entry.object, *pod, now, jobs)) wake(key, now + making_max);
   }
 }
 
-bool SessionKeeper::has_succeeded(const Entry& entry, const SightBook& book,
+bool SessionKeeper::has_succeeded(const Entry& entry, const VersionCache& cache,
                                   std::int64_t preemptions) const {
   const Session& session = entry.object;
   return std::ranges::all_of(session.kernels, [&](const Kernel& kernel) {
-    const BookedSight* const pod =
-        book.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
+    const CachedObject* const pod =
+        cache.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
     return is_of(pod, session) && pod->object.phase == pod_succeeded;
   });
 }
 
 /// Why a running session does not go on; none: it does.
 std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry,
-                                                              const SightBook& book) const {
+                                                              const VersionCache& cache) const {
   const Session& session = entry.object;
   std::optional<Ending> ending;
   for (const Kernel& kernel : session.kernels) {
@@ -277,17 +270,17 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
     const auto lost = [&](std::string why) {
       return Ending{.fate = SessionFate::requeues, .why = std::move(why)};
     };
-    if (book.node(kernel.node) == NodeState::gone) {
+    if (cache.node(kernel.node) == NodeState::gone) {
       return lost(fmt::format("node {} of kernel {} is gone", kernel.node, kernel.name));
     }
-    const BookedSight* const pod = book.pod(session.namespace_name, name);
+    const CachedObject* const pod = cache.pod(session.namespace_name, name);
     if (!is_of(pod, session)) {
       if (entry.vanished.contains(name)) return lost(fmt::format("pod {} was deleted", name));
       const auto making = making_.find({session.namespace_name, name});
       if (making == making_.end() || making->second.refusals < refusals_max) continue;
       return lost(fmt::format("pod {} cannot be created: {}", name, making->second.reason));
     }
-    const ObjectSight& seen = pod->object;
+    const ObjectState& seen = pod->object;
     if (seen.phase == pod_succeeded) continue;
     if (seen.phase == pod_failed && !was_lost(seen)) {
       ending = {.fate = SessionFate::ends, .why = fmt::format("pod {} has failed", name)};
@@ -295,41 +288,41 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
       return lost(fmt::format("pod {} was ended: {}", name,
                               seen.reason.empty() ? "it was disrupted" : seen.reason));
     } else if (seen.leaving) {
-      return lost(fmt::format("somebody deletes pod {}", name));
+      return lost(fmt::format("pod {} is being deleted", name));
     }
   }
   return ending;
 }
 
-void SessionKeeper::keep_running(const Key& key, Entry& entry, const SightBook& book, Time now,
+void SessionKeeper::keep_running(const Key& key, Entry& entry, const VersionCache& cache, Time now,
                                  PlanJobs& jobs) {
   const Session& session = entry.object;
-  if (has_succeeded(entry, book, session.status.preemptions)) {
-    write(entry, end_session(session), book, now, jobs);
+  if (has_succeeded(entry, cache, session.status.preemptions)) {
+    write(entry, end_session(session), cache, now, jobs);
     return;
   }
-  if (const std::optional<Ending> ending = ending_of(entry, book)) {
+  if (const std::optional<Ending> ending = ending_of(entry, cache)) {
     const bool ends = ending->fate == SessionFate::ends;
     const std::string reason = ends ? "KernelFailed" : "KernelLost";
     Session next = leave_by_itself(session, ending->fate, now, rules_.restart_after);
-    ConditionWish word = ending_word(reason, ending->why, next);
-    const std::size_t job = write(entry, std::move(next), book, now, jobs, std::move(word));
+    ConditionUpdate word = ending_word(reason, ending->why, next);
+    const std::size_t job = write(entry, std::move(next), cache, now, jobs, std::move(word));
     jobs.jobs[job].event =
-        session_event(*book.own(ObjectKind::session, key.first, key.second), reason, ending->why);
+        session_event(*cache.own(ObjectKind::session, key.first, key.second), reason, ending->why);
     return;
   }
   for (const Kernel& kernel : session.kernels) {
     const std::string name = kernel_pod_name(key.second, kernel.name, session.status.preemptions);
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!is_of(pod, session)) create(key, session, kernel, {}, {}, now, jobs);
   }
 }
 
-void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now,
+void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const VersionCache& cache, Time now,
                                   PlanJobs& jobs) {
   const Session& session = entry.object;
   const SessionFate fate = session.status.fate.value_or(SessionFate::ends);
-  if (fate == SessionFate::suspends) return;  // Nobody does that here.
+  if (fate == SessionFate::suspends) return;  // Not done here.
   const bool returns = fate == SessionFate::requeues || fate == SessionFate::on_request;
   std::set<std::string> next;  // Names that the next start needs.
   for (const Kernel& kernel : session.kernels) {
@@ -337,7 +330,7 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook&
   }
   bool is_off = true;
   for (const std::string& name : entry.pods) {
-    const BookedSight* const pod = book.pod(key.first, name);
+    const CachedObject* const pod = cache.pod(key.first, name);
     if (!is_of(pod, session)) continue;
     if (is_finished(pod->object) && !(returns && next.contains(name))) continue;
     is_off = false;
@@ -357,9 +350,9 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook&
   std::erase_if(making_, [&](const auto& each) {
     return each.first.first == key.first && next.contains(each.first.second);
   });
-  const bool is_done = has_succeeded(entry, book, session.status.preemptions - 1);
+  const bool is_done = has_succeeded(entry, cache, session.status.preemptions - 1);
   entry.vanished.clear();
-  write(entry, is_done ? end_session(session) : take_off_session(session), book, now, jobs);
+  write(entry, is_done ? end_session(session) : take_off_session(session), cache, now, jobs);
 }
 
 void SessionKeeper::create(const Key& key, const Session& session, const Kernel& kernel,
@@ -382,33 +375,34 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
   making.since = now;
   making.is_under_way = true;
   wake(key, now + making_max);
-  ObjectSight sight;
-  sight.namespace_name = key.first;
-  sight.name = name;
-  sight.owner_uid = session.uid;
+  ObjectState seen_object;
+  seen_object.namespace_name = key.first;
+  seen_object.name = name;
+  seen_object.owner_uid = session.uid;
   WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
   step.pod = std::move(body);
-  jobs.jobs.push_back({.object = kernel_pod_text(key.first, name),
+  jobs.jobs.push_back({.object = pod_ref(key.first, name),
                        .ask = {},
                        .unit = {},
-                       .seen = {.object = std::move(sight)},
+                       .seen = {.object = std::move(seen_object)},
                        .steps = {std::move(step)},
                        .needs = std::move(needs)});
 }
 
 /// The status of the session; the job's position.
-std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& book, Time now,
-                                 PlanJobs& jobs, ConditionWish word) {
+std::size_t SessionKeeper::write(Entry& entry, Session next, const VersionCache& cache, Time now,
+                                 PlanJobs& jobs, ConditionUpdate word) {
   const Session& session = entry.object;
   WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
   step.status = session_status_patch(next);
   if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
-  jobs.jobs.push_back({.object = session_text(session.namespace_name, session.name),
-                       .ask = {},
-                       .unit = {},
-                       .seen = *book.own(ObjectKind::session, session.namespace_name, session.name),
-                       .steps = {std::move(step)},
-                       .needs = {}});
+  jobs.jobs.push_back(
+      {.object = session_ref(session.namespace_name, session.name),
+       .ask = {},
+       .unit = {},
+       .seen = *cache.own(ObjectKind::session, session.namespace_name, session.name),
+       .steps = {std::move(step)},
+       .needs = {}});
   entry.written = std::move(next);
   entry.written_at = now;
   wake({session.namespace_name, session.name}, now + unseen_max);
@@ -416,7 +410,7 @@ std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& bo
 }
 
 /// With the grace time that is left; without any: the pod's own. False: it is on its way out.
-bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time now,
+bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time now,
                           PlanJobs& jobs) {
   if (pod.object.leaving) return false;
   const Key key(pod.object.namespace_name, pod.object.name);
@@ -433,7 +427,7 @@ bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time n
   } else if (ends_at && *ends_at > now) {
     step.grace_seconds = ((*ends_at - now).ms + second_ms - 1) / second_ms;
   }
-  jobs.jobs.push_back({.object = kernel_pod_text(session.namespace_name, pod.object.name),
+  jobs.jobs.push_back({.object = pod_ref(session.namespace_name, pod.object.name),
                        .ask = {},
                        .unit = {},
                        .seen = pod,
@@ -446,13 +440,13 @@ bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time n
 
 class SessionKeeper::PlanBuilder {
  public:
-  PlanBuilder(SessionKeeper& keeper, const Plan& plan, const SightBook& book, PlanJobs& jobs)
-      : keeper_(keeper), plan_(plan), book_(book), now_(plan.now), jobs_(jobs) {}
+  PlanBuilder(SessionKeeper& keeper, const Plan& plan, const VersionCache& cache, PlanJobs& jobs)
+      : keeper_(keeper), plan_(plan), cache_(cache), now_(plan.now), jobs_(jobs) {}
 
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
-      const bool is_victim = is_about_session(action) && !action.ask.empty();
-      if (is_victim && !is_told(session_of(action))) victims_[action.ask].push_back(&action);
+      const auto ask = is_about_session(action) ? ask_of(action) : std::nullopt;
+      if (ask && !has_notice(session_of(action))) victims_[*ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {
       if (ask.kind == AskKind::session) add_ask(ask, brake);
@@ -463,19 +457,19 @@ class SessionKeeper::PlanBuilder {
   }
 
  private:
-  void refuse(const Key& session, std::string reason, const std::string& ask,
+  void refuse(const Key& session, std::string reason, std::optional<ObjectRef> ask,
               std::optional<Time> again_at = std::nullopt) {
     jobs_.refused.push_back({.plan = plan_.id,
-                             .object = session_text(session.first, session.second),
+                             .object = session_ref(session.first, session.second),
                              .reason = std::move(reason),
-                             .ask = ask,
+                             .ask = std::move(ask),
                              .again_at = again_at});
   }
 
   /// Empty: the session may be written. Otherwise why not.
   std::string obstacle(const Key& key, const std::string& uid) {
     const auto found = keeper_.sessions_.find(key);
-    const BookedSight* const seen = book_.own(ObjectKind::session, key.first, key.second);
+    const CachedObject* const seen = cache_.own(ObjectKind::session, key.first, key.second);
     if (found == keeper_.sessions_.end() || seen == nullptr) return "it is gone";
     if (!uid.empty() && found->second.object.uid != uid) return "it is gone";
     if (seen->object.leaving) return "it is being deleted";
@@ -487,22 +481,22 @@ class SessionKeeper::PlanBuilder {
 
   void add_ask(const PlanAsk& ask, const EvictionBrake& brake) {
     const Key key(ask.namespace_name, ask.name);
-    const std::string text = ask_text(ask);
+    const ObjectRef ref = ref_of(ask);
     std::string reason = obstacle(key, {});
     std::optional<Time> again_at;
-    const auto victims = victims_.find(text);
+    const auto victims = victims_.find(ref);
     if (reason.empty() && victims != victims_.end() && brake) {
       BrakeAnswer answer = brake(ask, victims->second);
       reason = std::move(answer.why);
       again_at = answer.until;
     }
     if (!reason.empty()) {
-      const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
-      if (has_wishes) refuse(key, reason, {}, again_at);
+      const bool has_requests = !ask.placements.empty() || victims != victims_.end();
+      if (has_requests) refuse(key, reason, {}, again_at);
       // What follows in a moment says it as well.
       constexpr Duration soon{10'000};
       if (again_at && *again_at > now_ + soon) say(key, waiting(ask, reason));
-      blocked_[text] = {.why = std::move(reason), .until = again_at};
+      blocked_[ref] = {.why = std::move(reason), .until = again_at};
       return;
     }
     Entry& entry = keeper_.sessions_.at(key);
@@ -510,25 +504,25 @@ class SessionKeeper::PlanBuilder {
     if (ask.session && ask.session->runs_on) return;
     if (ask.outcome == Outcome::fits && !places.empty()) return start(key, entry, places);
     Session next = nominate_session(entry.object, places);
-    ConditionWish word = waiting(ask, {});
+    ConditionUpdate word = waiting(ask, {});
     if (is_same_status(next, entry.object)) return say(key, std::move(word));
-    relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word))};
+    relied_on_[ref] = {keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word))};
   }
 
-  ConditionWish waiting(const PlanAsk& ask, std::string_view brake) const {
+  ConditionUpdate waiting(const PlanAsk& ask, std::string_view brake) const {
     return waiting_word(ask, brake, keeper_.rules_.names_causes);
   }
 
-  /// Rule 7, by itself. Who was never written about shows no phase yet.
-  void say(const Key& key, ConditionWish word) {
-    const BookedSight& seen = *book_.own(ObjectKind::session, key.first, key.second);
+  /// Rule 7, by itself. A session that was never written shows no phase yet.
+  void say(const Key& key, ConditionUpdate word) {
+    const CachedObject& seen = *cache_.own(ObjectKind::session, key.first, key.second);
     StatusPatch patch;
     if (seen.object.phase.empty()) patch.phase = choice_name(SessionPhase::pending);
     patch.conditions.push_back(std::move(word));
     if (!changes(patch, seen.object)) return;
     jobs_.jobs.push_back(
         {.urgency = Urgency::condition,
-         .object = session_text(key.first, key.second),
+         .object = session_ref(key.first, key.second),
          .ask = {},
          .unit = {},
          .seen = seen,
@@ -545,7 +539,7 @@ class SessionKeeper::PlanBuilder {
     entry.vanished.clear();
     const Session started = next;
     const std::size_t status =
-        keeper_.write(entry, std::move(next), book_, now_, jobs_, started_word());
+        keeper_.write(entry, std::move(next), cache_, now_, jobs_, started_word());
     for (const Kernel& kernel : started.kernels) {
       keeper_.create(key, started, kernel, plan_.id, {status}, now_, jobs_);
     }
@@ -556,7 +550,7 @@ class SessionKeeper::PlanBuilder {
   }
 
   /// It leaves, or has left; a plan repeats that until it is gone, and `repairs` sees to it.
-  bool is_told(const Key& key) const {
+  bool has_notice(const Key& key) const {
     const auto known = keeper_.sessions_.find(key);
     if (known == keeper_.sessions_.end()) return false;
     const Entry& entry = known->second;
@@ -568,7 +562,8 @@ class SessionKeeper::PlanBuilder {
     const Key key = session_of(action);
     switch (action.type) {
       case ActionType::suspend:
-      case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
+      case ActionType::resume:
+        return refuse(key, "Kubernetes cannot suspend a pod", ask_of(action));
       case ActionType::evict:
       case ActionType::requeue: return add_notice(key, action);
       default: return;  // Places are those of the ask.
@@ -588,55 +583,57 @@ class SessionKeeper::PlanBuilder {
   }
 
   void add_notice(const Key& key, const PlanAction& action) {
-    if (is_told(key)) return;
-    if (const auto blocked = blocked_.find(action.ask); blocked != blocked_.end()) {
-      return refuse(key, blocked->second.why, action.ask, blocked->second.until);
+    if (has_notice(key)) return;
+    const std::optional<ObjectRef> ask = ask_of(action);
+    const auto blocked = ask ? blocked_.find(*ask) : blocked_.end();
+    if (blocked != blocked_.end()) {
+      return refuse(key, blocked->second.why, ask, blocked->second.until);
     }
     std::string reason = obstacle(key, action.uid);
     const PlanSessionVictim* const victim = victim_of(action);
-    if (victim == nullptr) reason = "nobody said what becomes of it";
-    if (!reason.empty()) return refuse(key, std::move(reason), action.ask);
+    if (victim == nullptr) reason = "the plan does not say what becomes of it";
+    if (!reason.empty()) return refuse(key, std::move(reason), ask);
     Entry& entry = keeper_.sessions_.at(key);
     const Session before = entry.object;
-    Session next = notice_session(before, {.by = cause_told_in(key.first, action.ask),
+    Session next = notice_session(before, {.by = cause_shown_in(key.first, *ask),
                                            .fate = victim->fate,
                                            .now = plan_.now,
                                            .ends_at = victim->ends_at,
                                            .resume_after = victim->resume_after});
-    const Session told = next;
-    ConditionWish word =
-        ending_word("Preempted", "it makes room for a session that comes first", told);
+    const Session noticed = next;
+    ConditionUpdate word =
+        ending_word("Preempted", "it makes room for a session that comes first", noticed);
     const std::size_t status =
-        keeper_.write(entry, std::move(next), book_, now_, jobs_, std::move(word));
+        keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word));
     WriteJob& job = jobs_.jobs[status];
-    job.ask = action.ask;
+    job.ask = ask;
     job.unit = job.object;
     job.is_eviction = true;
-    const auto relied_on = relied_on_.find(action.ask);
+    const auto relied_on = relied_on_.find(*ask);
     if (relied_on != relied_on_.end()) job.needs = relied_on->second;
     for (const std::string& name : entry.pods) {
-      const BookedSight* const pod = book_.pod(key.first, name);
+      const CachedObject* const pod = cache_.pod(key.first, name);
       if (is_of(pod, before) && !is_finished(pod->object)) {
-        evict_pod(told, *pod, action, status);
+        evict_pod(noticed, *pod, *ask, status);
       }
     }
   }
 
-  void evict_pod(const Session& session, const BookedSight& pod, const PlanAction& action,
+  void evict_pod(const Session& session, const CachedObject& pod, const ObjectRef& ask,
                  std::size_t status) {
     if (!keeper_.erase(session, pod, now_, jobs_)) return;
     WriteJob& job = jobs_.jobs.back();
-    const CauseOf cause = cause_of(action.ask);
+    const CauseOf cause = cause_of(ask);
     StatusPatch mark = eviction_mark(cause, plan_.id, keeper_.rules_.names_causes);
     job.steps.insert(job.steps.begin(),
                      {.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
-    job.ask = action.ask;
-    job.unit = session_text(session.namespace_name, session.name);
+    job.ask = ask;
+    job.unit = session_ref(session.namespace_name, session.name);
     job.needs = {status};
     job.is_eviction = true;
     std::string by = "session";
-    if (keeper_.rules_.names_causes) by += " " + cause.name;
-    job.event = EventWish{
+    if (keeper_.rules_.names_causes) by += " " + name_text(cause.ask);
+    job.event = EventRequest{
         .regarding = pod.object,
         .regarding_kind = "Pod",
         .is_warning = false,
@@ -646,38 +643,34 @@ class SessionKeeper::PlanBuilder {
   }
 
   /// Rule 8.
-  std::string cause_told_in(const std::string& namespace_name, const std::string& ask) const {
+  std::string cause_shown_in(const std::string& namespace_name, const ObjectRef& ask) const {
+    const bool is_own = ask.namespace_name == namespace_name;
+    if (is_own || keeper_.rules_.names_causes) return ref_text(ask);
     const CauseOf cause = cause_of(ask);
-    const bool is_own = cause.name.starts_with(namespace_name + "/");
-    if (is_own || keeper_.rules_.names_causes) return ask;
-    return fmt::format("{} {}", cause.kind, cause.uid.empty() ? "of another namespace" : cause.uid);
+    return fmt::format("{} {}", choice_name(ask.kind),
+                       cause.uid.empty() ? "of another namespace" : cause.uid);
   }
 
-  CauseOf cause_of(const std::string& ask) const {
-    const std::size_t slash = ask.find('/');
-    const std::size_t space = std::min(ask.find(' '), ask.size());
-    CauseOf cause{.kind = ask.substr(0, space),
-                  .name = ask.substr(std::min(space + 1, ask.size()))};
-    if (slash == std::string::npos) return cause;
-    const BookedSight* const seen = book_.own(
-        ObjectKind::session, ask.substr(space + 1, slash - space - 1), ask.substr(slash + 1));
+  CauseOf cause_of(const ObjectRef& ask) const {
+    CauseOf cause{.ask = ask};
+    const CachedObject* const seen = cache_.own(ObjectKind::session, ask.namespace_name, ask.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
 
   SessionKeeper& keeper_;
   const Plan& plan_;
-  const SightBook& book_;
+  const VersionCache& cache_;
   Time now_;
   PlanJobs& jobs_;
-  std::map<std::string, std::vector<const PlanAction*>> victims_;  ///< By ask.
-  std::map<std::string, BrakeAnswer> blocked_;                     ///< By ask: why.
-  std::map<std::string, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
+  std::map<ObjectRef, std::vector<const PlanAction*>> victims_;  ///< By ask.
+  std::map<ObjectRef, BrakeAnswer> blocked_;                     ///< By ask: why.
+  std::map<ObjectRef, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
 };
 
-void SessionKeeper::add_jobs(const Plan& plan, const SightBook& book, const EvictionBrake& brake,
-                             PlanJobs& jobs) {
-  PlanBuilder(*this, plan, book, jobs).build(brake);
+void SessionKeeper::add_jobs(const Plan& plan, const VersionCache& cache,
+                             const EvictionBrake& brake, PlanJobs& jobs) {
+  PlanBuilder(*this, plan, cache, jobs).build(brake);
 }
 
 }  // namespace makeway::kube

@@ -26,42 +26,43 @@ class SessionKeeperTest : public testing::Test {
  protected:
   SessionKeeperTest() { see({Node{.name = "n1"}, Node{.name = "n2"}}); }
 
-  void see(const std::vector<Change>& changes, std::vector<ObjectSight> sights = {}) {
-    keeper.saw(changes, sights);
-    book.take(changes, std::move(sights), 0);
+  void see(const std::vector<Change>& changes, std::vector<ObjectState> objects_seen = {}) {
+    keeper.saw(changes, objects_seen);
+    cache.take(changes, std::move(objects_seen), 0);
   }
   void show(const Session& session) {
-    ObjectSight sight{.kind = ObjectKind::session,
-                      .namespace_name = session.namespace_name,
-                      .name = session.name,
-                      .uid = session.uid,
-                      .version = "7"};
-    see({session}, {sight});
+    ObjectState seen_object{.kind = ObjectKind::session,
+                            .namespace_name = session.namespace_name,
+                            .name = session.name,
+                            .uid = session.uid,
+                            .version = "7"};
+    see({session}, {seen_object});
   }
   void show_pod(const std::string& name, const std::string& owner, const std::string& phase,
                 bool leaving = false, const std::string& reason = {}) {
-    ObjectSight sight{.namespace_name = "team",
-                      .name = name,
-                      .uid = "uid-" + name,
-                      .version = "8",
-                      .leaving = leaving,
-                      .node = "n1",
-                      .phase = phase,
-                      .reason = reason,
-                      .owner_uid = owner,
-                      .owner_kind = "Session"};
+    ObjectState seen_object{.namespace_name = "team",
+                            .name = name,
+                            .uid = "uid-" + name,
+                            .version = "8",
+                            .leaving = leaving,
+                            .node = "n1",
+                            .phase = phase,
+                            .reason = reason,
+                            .owner_uid = owner,
+                            .owner_kind = "Session"};
     const bool finished = phase == "Succeeded" || phase == "Failed";
-    Change change = Pod{.namespace_name = "team", .name = name, .uid = sight.uid, .node = "n1"};
+    Change change =
+        Pod{.namespace_name = "team", .name = name, .uid = seen_object.uid, .node = "n1"};
     if (finished) change = removal(name);
-    see({change}, {sight});
+    see({change}, {seen_object});
   }
   static Removal removal(const std::string& name) {
     return {.kind = ObjectKind::pod, .namespace_name = "team", .name = name, .plane = {}};
   }
-  PlanJobs repairs(Time now = at_noon) { return keeper.repairs(book, now); }
+  PlanJobs repairs(Time now = at_noon) { return keeper.repairs(cache, now); }
   PlanJobs jobs(const Plan& plan) {
     PlanJobs made;
-    keeper.add_jobs(plan, book, {}, made);
+    keeper.add_jobs(plan, cache, {}, made);
     return made;
   }
   static Session running(Session session, const std::string& node = "n1") {
@@ -128,11 +129,11 @@ class SessionKeeperTest : public testing::Test {
   }
   /// "False Unschedulable: has no room": what its condition becomes; empty: it stays.
   static std::string word_of(const WriteJob& job) {
-    const std::vector<ConditionWish>& conditions = job.steps.front().patch.conditions;
+    const std::vector<ConditionUpdate>& conditions = job.steps.front().patch.conditions;
     if (conditions.empty()) return {};
-    const ConditionWish& wish = conditions.front();
-    EXPECT_EQ(wish.type, "makeway.dev/Scheduled");
-    return (wish.value ? "True " : "False ") + wish.reason + ": " + wish.message;
+    const ConditionUpdate& update = conditions.front();
+    EXPECT_EQ(update.type, "makeway.dev/Scheduled");
+    return (update.value ? "True " : "False ") + update.reason + ": " + update.message;
   }
   static std::string status_of(const WriteJob& job) {
     EXPECT_EQ(job.steps.size(), 1U);
@@ -140,7 +141,7 @@ class SessionKeeperTest : public testing::Test {
     return job.steps.front().status;
   }
 
-  SightBook book;
+  VersionCache cache;
   SessionKeeper keeper{{.scheduler = "makeway"}};
 };
 
@@ -150,13 +151,13 @@ TEST_F(SessionKeeperTest, AStartIsTheStatusAndThenAPodAKernel) {
   EXPECT_TRUE(repairs().jobs.empty());
   const PlanJobs made = jobs(start_plan(train, "n1"));
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Session team/train");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Session team/train");
   EXPECT_EQ(status_of(made.jobs[0]),
             R"({"phase":"running","started":"2026-01-01T12:00:00Z","endsAt":null,)"
             R"("preemptions":0,"preemptedBy":null,"preemptedAt":null,"fate":null,)"
             R"("resumeAfter":null,"kernels":[{"name":"a","node":"n1"},{"name":"b","node":"n1"}]})");
   EXPECT_EQ(word_of(made.jobs[0]), "True Scheduled: ");
-  EXPECT_EQ(made.jobs[1].object, "Pod team/train-a-0");
+  EXPECT_EQ(ref_text(made.jobs[1].object), "Pod team/train-a-0");
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
   EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::create_pod);
   EXPECT_EQ(
@@ -181,7 +182,7 @@ TEST_F(SessionKeeperTest, WhoeverComesNextCreatesWhatIsMissing) {
   show_pod("train-a-0", "uid-train", "Running");
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod team/train-b-0");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/train-b-0");
   EXPECT_TRUE(made.jobs[0].needs.empty());
   EXPECT_TRUE(repairs().jobs.empty());
 }
@@ -195,9 +196,9 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
   EXPECT_TRUE(repairs().jobs.empty());
   const PlanJobs made = jobs(preempt_plan(high, low, Duration{20'000}));
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Session team/high");  // The nomination.
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Session team/high");  // The nomination.
   EXPECT_NE(status_of(made.jobs[0]).find(R"("nominatedNode":"n1")"), std::string::npos);
-  EXPECT_EQ(made.jobs[1].object, "Session team/low");
+  EXPECT_EQ(ref_text(made.jobs[1].object), "Session team/low");
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
   EXPECT_TRUE(made.jobs[1].is_eviction);
   EXPECT_EQ(status_of(made.jobs[1]),
@@ -209,7 +210,7 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
   EXPECT_EQ(word_of(made.jobs[1]),
             "False Preempted: it makes room for a session that comes first; it is in the queue "
             "again from 2026-01-01T12:00:50Z on");
-  EXPECT_EQ(made.jobs[2].object, "Pod team/low-a-0");
+  EXPECT_EQ(ref_text(made.jobs[2].object), "Pod team/low-a-0");
   EXPECT_EQ(made.jobs[2].needs, std::vector<std::size_t>{1});
   ASSERT_EQ(made.jobs[2].steps.size(), 2U);
   EXPECT_EQ(made.jobs[2].steps[0].patch.conditions[0].message,
@@ -249,7 +250,7 @@ TEST_F(SessionKeeperTest, NoBrakeIsAskedForWhoIsToldAlready) {
   };
   const auto send = [&] {
     PlanJobs made;
-    keeper.add_jobs(preempt_plan(high, low, Duration{20'000}), book, brake, made);
+    keeper.add_jobs(preempt_plan(high, low, Duration{20'000}), cache, brake, made);
     return made;
   };
   EXPECT_EQ(send().jobs.size(), 3U);
@@ -268,7 +269,7 @@ TEST_F(SessionKeeperTest, WhoeverFindsANoticeGoesOnWithIt) {
   show_pod("low-b-0", "uid-low", "Running", true);
   const PlanJobs made = repairs(at_noon + Duration{5'500});
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod team/low-a-0");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/low-a-0");
   EXPECT_EQ(made.jobs[0].steps[0].grace_seconds, 15);
   EXPECT_TRUE(repairs(at_noon + Duration{6'000}).jobs.empty());
 }
@@ -307,7 +308,7 @@ TEST_F(SessionKeeperTest, AFailedPodEndsTheSession) {
   show(ending);
   const PlanJobs others = repairs();
   ASSERT_EQ(others.jobs.size(), 1U);
-  EXPECT_EQ(others.jobs[0].object, "Pod team/train-b-0");
+  EXPECT_EQ(ref_text(others.jobs[0].object), "Pod team/train-b-0");
   see({removal("train-b-0")});
   const PlanJobs over = repairs();
   ASSERT_EQ(over.jobs.size(), 1U);
@@ -323,7 +324,7 @@ TEST_F(SessionKeeperTest, WhoIsLostIsPendingAgain) {
   };
   for (const Case& each : {Case{"Failed", false, "OutOfcpu", "pod train-a-0 was ended: OutOfcpu"},
                            Case{"Failed", false, "Evicted", "pod train-a-0 was ended: Evicted"},
-                           Case{"Running", true, "", "somebody deletes pod train-a-0"}}) {
+                           Case{"Running", true, "", "pod train-a-0 is being deleted"}}) {
     SCOPED_TRACE(each.note);
     keeper = SessionKeeper({.scheduler = "makeway"});
     show(running(kept_session("train", {"a"})));
@@ -360,7 +361,7 @@ TEST_F(SessionKeeperTest, ALostPodThatHasFinishedIsRemovedBeforeTheSessionIsPend
   show_pod("train-a-0", "uid-train", "Failed", false, "OutOfcpu");
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod team/train-a-0");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/train-a-0");
   see({removal("train-a-0")});
   const PlanJobs off = repairs();
   ASSERT_EQ(off.jobs.size(), 1U);
@@ -372,7 +373,8 @@ TEST_F(SessionKeeperTest, APodThatIsRefusedThreeTimesIsLost) {
   Time now = at_noon;
   for (int at = 0; at < 3; ++at) {
     ASSERT_EQ(repairs(now).jobs.size(), 1U);
-    keeper.refused({.plan = {}, .object = "Pod team/train-a-0", .reason = "quota", .ask = {}});
+    keeper.refused(
+        {.plan = {}, .object = *parse_ref("Pod team/train-a-0"), .reason = "quota", .ask = {}});
     EXPECT_TRUE(repairs(now).jobs.empty());
     now = now + Duration{2'000};
   }
@@ -395,7 +397,8 @@ TEST_F(SessionKeeperTest, NothingIsDecidedOnWhatOurLastWordHasChanged) {
   EXPECT_TRUE(again.jobs.empty());
   EXPECT_EQ(again.refused[0].reason, "what was written about it is not seen yet");
   // A refusal frees it.
-  keeper.refused({.plan = "0124", .object = "Session team/low", .reason = "conflict", .ask = {}});
+  keeper.refused(
+      {.plan = "0124", .object = *parse_ref("Session team/low"), .reason = "conflict", .ask = {}});
   EXPECT_EQ(repairs(at_noon + Duration{2'000}).jobs.size(), 1U);
 }
 
@@ -410,7 +413,7 @@ TEST_F(SessionKeeperTest, APodOfAnEarlierStartLeaves) {
   show_pod("mine", "uid-low", "Running");     // Of somebody who only says so.
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod team/low-a-0");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/low-a-0");
 }
 
 TEST_F(SessionKeeperTest, NobodyIsSuspended) {
@@ -443,14 +446,14 @@ TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
   EXPECT_EQ(made.jobs[0].steps[0].patch.phase, "pending");
   EXPECT_EQ(word_of(made.jobs[0]), "False Unschedulable: has no room");
   // It is shown: nothing is left to say. It holds up nobody meanwhile.
-  ObjectSight sight{.kind = ObjectKind::session,
-                    .namespace_name = "team",
-                    .name = "train",
-                    .uid = "uid-train",
-                    .version = "8",
-                    .phase = "pending"};
-  sight.conditions = {{"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"}};
-  see({train}, {sight});
+  ObjectState seen_object{.kind = ObjectKind::session,
+                          .namespace_name = "team",
+                          .name = "train",
+                          .uid = "uid-train",
+                          .version = "8",
+                          .phase = "pending"};
+  seen_object.conditions = {{"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"}};
+  see({train}, {seen_object});
   EXPECT_TRUE(jobs(plan).jobs.empty());
   const PlanJobs started = jobs(start_plan(train, "n1"));
   ASSERT_EQ(started.jobs.size(), 2U);
@@ -499,7 +502,7 @@ TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
     show_pod("low-a-0", "uid-low", "Running");
     PlanJobs made;
     keeper.add_jobs(
-        preempt_plan(high, low, {}), book,
+        preempt_plan(high, low, {}), cache,
         [&](const PlanAsk&, const std::vector<const PlanAction*>&) {
           return BrakeAnswer{.why = "brake: slowly", .until = at_noon + Duration{seconds * 1'000}};
         },
@@ -517,7 +520,8 @@ TEST_F(SessionKeeperTest, WhatWasRefusedToOneSessionIsNotHeldAgainstTheNext) {
   Time now = at_noon;
   for (int at = 0; at < 3; ++at) {
     ASSERT_EQ(repairs(now).jobs.size(), 1U);
-    keeper.refused({.plan = {}, .object = "Pod team/train-a-0", .reason = "quota", .ask = {}});
+    keeper.refused(
+        {.plan = {}, .object = *parse_ref("Pod team/train-a-0"), .reason = "quota", .ask = {}});
     now = now + Duration{2'000};
   }
   see({Removal{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"}});
@@ -527,7 +531,7 @@ TEST_F(SessionKeeperTest, WhatWasRefusedToOneSessionIsNotHeldAgainstTheNext) {
   show(next);
   const PlanJobs made = repairs(now);
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod team/train-a-0");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/train-a-0");
 }
 
 }  // namespace

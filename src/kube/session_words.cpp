@@ -29,9 +29,9 @@ std::string then_text(const Session& session) {
 
 }  // namespace
 
-ConditionWish started_word() { return session_word(true, "Scheduled", {}); }
+ConditionUpdate started_word() { return session_word(true, "Scheduled", {}); }
 
-ConditionWish waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes) {
+ConditionUpdate waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes) {
   const bool has_room = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
   std::string message = ask.reason;
   if (!brake.empty()) message += fmt::format(" ({})", brake);
@@ -39,7 +39,7 @@ ConditionWish waiting_word(const PlanAsk& ask, std::string_view brake, bool name
   return session_word(false, has_room ? "WaitsForRoom" : "Unschedulable", message);
 }
 
-ConditionWish ending_word(std::string reason, std::string_view why, const Session& session) {
+ConditionUpdate ending_word(std::string reason, std::string_view why, const Session& session) {
   return session_word(false, std::move(reason), fmt::format("{}; {}", why, then_text(session)));
 }
 

@@ -1,5 +1,5 @@
-// What a Session says of its places, in its condition makeway.dev/Scheduled: for people who ask
-// `kubectl get sessions` why nothing happens. Nobody reads it back.
+// What a Session says of its places, in its condition makeway.dev/Scheduled: for users that ask
+// `kubectl get sessions` why nothing happens. It is never read back.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace makeway::kube {
 
-ConditionWish started_word();
+ConditionUpdate started_word();
 /// It has no place yet, or its room is not free yet. `brake`: what holds it back; may be empty.
-/// Whoever is in another namespace has a name in it only if `names_causes`.
-ConditionWish waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes);
-/// It leaves; the session is as its next status says, so that what follows can be told.
-ConditionWish ending_word(std::string reason, std::string_view why, const Session& session);
+/// An object of another namespace has a name in it only if `names_causes`.
+ConditionUpdate waiting_word(const PlanAsk& ask, std::string_view brake, bool names_causes);
+/// It leaves; the session is as its next status says, so that what follows can be reported.
+ConditionUpdate ending_word(std::string reason, std::string_view why, const Session& session);
 
 }  // namespace makeway::kube

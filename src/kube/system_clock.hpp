@@ -1,4 +1,4 @@
-// The clock of the machine, for whoever is given a Clock and must know when credentials expire.
+// The clock of the machine, for code that takes a Clock and must know when credentials expire.
 #pragma once
 
 #include "base/clock.hpp"

@@ -35,7 +35,7 @@ constexpr Resource names_of_daemon_sets = {.plural = "daemonsets",
                                            .is_metadata_only = true};
 
 /// The kubelet itself would not take it (SPEC section 8).
-bool is_refusal(const ObjectSight& pod) {
+bool is_refusal(const ObjectState& pod) {
   return pod.phase == "Failed" &&
          (pod.reason.starts_with("OutOf") || pod.reason == "UnexpectedAdmissionError");
 }
@@ -78,12 +78,12 @@ std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
         },
         change);
   }
-  if (use_ != FeedUse::to_look) add_sights(served, padded_text, objects);
+  if (use_ != FeedUse::to_look) add_object_states(served, padded_text, objects);
   return objects;
 }
 
-void WatchedObjects::add_sights(const ServedResource& served, std::string_view padded_text,
-                                std::map<Name, Decoded>& objects) const {
+void WatchedObjects::add_object_states(const ServedResource& served, std::string_view padded_text,
+                                       std::map<Name, Decoded>& objects) const {
   const KindRow* const row = row_named(served.resource->kind);
   const bool is_pod = row != nullptr && row->kind == ObjectKind::pod;
   const bool is_written =
@@ -91,34 +91,34 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
                                     row->kind == ObjectKind::persistent_volume_claim));
   if (!is_written || (use_ == FeedUse::to_compare && !is_pod)) return;
   const KeepConditions keep = is_own(*row) ? KeepConditions::all : KeepConditions::of_schedulers;
-  for (ObjectSight& sight : read_sights(padded_text, keep)) {
-    const auto found = objects.find({sight.namespace_name, sight.name});
+  for (ObjectState& seen_object : read_object_states(padded_text, keep)) {
+    const auto found = objects.find({seen_object.namespace_name, seen_object.name});
     if (found == objects.end()) {
-      if (is_pod) tell_refusal(sight);
+      if (is_pod) tell_refusal(seen_object);
       const bool was_kernel =
-          is_pod && use_ == FeedUse::to_schedule && sight.owner_kind == session_kind;
+          is_pod && use_ == FeedUse::to_schedule && seen_object.owner_kind == session_kind;
       if (!was_kernel) continue;
-      sight.kind = row->kind;
+      seen_object.kind = row->kind;
       Removal ended{.kind = row->kind,
-                    .namespace_name = sight.namespace_name,
-                    .name = sight.name,
+                    .namespace_name = seen_object.namespace_name,
+                    .name = seen_object.name,
                     .plane = {}};
-      Name name{sight.namespace_name, sight.name};
-      objects.insert_or_assign(std::move(name), Decoded{std::move(ended), std::move(sight)});
+      Name name{seen_object.namespace_name, seen_object.name};
+      objects.insert_or_assign(std::move(name), Decoded{std::move(ended), std::move(seen_object)});
       continue;
     }
     if (use_ == FeedUse::to_compare) continue;
-    sight.kind = row->kind;
+    seen_object.kind = row->kind;
     if (auto* const pod = std::get_if<Pod>(&found->second.change)) {
-      sight.group = pod->group;
-      recall(sight, *pod);
+      seen_object.group = pod->group;
+      recall(seen_object, *pod);
     }
-    found->second.sight = std::move(sight);
+    found->second.seen_object = std::move(seen_object);
   }
 }
 
 /// Of a pod that was known until now; others are old stories.
-void WatchedObjects::tell_refusal(const ObjectSight& finished) const {
+void WatchedObjects::tell_refusal(const ObjectState& finished) const {
   if (!tell_.refusal || !is_refusal(finished) || finished.node.empty()) return;
   const auto pods = known_.find(pods_that_may_have_failed.plural);
   if (pods == known_.end()) return;
@@ -133,8 +133,8 @@ void WatchedObjects::tell_refusal(const ObjectSight& finished) const {
 void WatchedObjects::listed_daemon_sets(const ServedResource& served, const ObjectPages& pages) {
   Uids all;
   for (const PaddedText& page : pages.pages) {
-    for (const ObjectSight& sight : read_sights(page.view())) {
-      all[{sight.namespace_name, sight.name}] = sight.uid;
+    for (const ObjectState& seen_object : read_object_states(page.view())) {
+      all[{seen_object.namespace_name, seen_object.name}] = seen_object.uid;
     }
   }
   Uids& known = known_[served.resource->plural];
@@ -250,12 +250,12 @@ void WatchedObjects::upsert(const ServedResource& served, const Name& name, Deco
         if constexpr (requires { each.uid; }) uid = each.uid;
       },
       decoded.change);
-  if (uid.empty() && decoded.sight) uid = decoded.sight->uid;  // It has finished.
+  if (uid.empty() && decoded.seen_object) uid = decoded.seen_object->uid;  // It has finished.
   Uids& known = known_[served.resource->plural];
   const auto found = known.find(name);
   if (found != known.end() && found->second != uid) remove(served, name);
   known[name] = std::move(uid);
-  give_(std::move(decoded.change), std::move(decoded.sight));
+  give_(std::move(decoded.change), std::move(decoded.seen_object));
 }
 
 void WatchedObjects::remove(const ServedResource& served, const Name& name) {

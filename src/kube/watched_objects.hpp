@@ -1,12 +1,11 @@
 // WatchedObjects: what the watches of one cluster tell, as changes of its objects.
 //
 // Lists become the difference to what was there; an object of another uid under an old name is a
-// removal and another object; a pod that has finished is gone. One bad object stops nobody
+// removal and another object; a pod that has finished is gone. One bad object stops no other
 // (law 13): what can be read of it is taken, and the problem is kept.
-// The sight of a pod that has finished and was a kernel of a session comes with its removal: who
-// tends sessions must know how it ended.
-// Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused; of a
-// plane, what its Deployments and autoscalers scale.
+// The seen_object of a pod that has finished and was a kernel of a session comes with its removal:
+// who tends sessions must know how it ended. Whoever decides is also told which DaemonSets there
+// are, and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 #include "codec/decode.hpp"
 #include "codec/json_value.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "kube/resource_watch.hpp"
@@ -27,22 +26,22 @@ namespace makeway::kube {
 
 enum class FeedUse : std::uint8_t {
   to_look,      ///< Nothing is decided: objects only, as a list shows them.
-  to_compare,   ///< Nothing is written: everybody's nominations count as they stand.
+  to_compare,   ///< Nothing is written: nominations of all schedulers count as they stand.
   to_schedule,  ///< Sights come along, and only our own memory counts (own_memory.hpp).
 };
 
 class WatchedObjects final : public WatchListener {
  public:
-  using Give = std::function<void(Change, std::optional<ObjectSight>)>;
+  using Give = std::function<void(Change, std::optional<ObjectState>)>;
   using Fail = std::function<void(const ServedResource&, const ApiError&)>;
-  /// What is told besides objects, to whoever decides.
+  /// What is reported to the loop besides objects.
   struct Tell {
     std::function<void(DaemonSetNews)> daemon_set;
     std::function<void(KubeletRefusal)> refusal;
     std::function<void(DeploymentNews)> deployment;
     std::function<void(AutoscalerNews)> autoscaler;
   };
-  /// `fail` may be empty; so may what is told, and the plane: home.
+  /// `fail` may be empty; so may the reports, and the plane: home.
   explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look, Tell tell = {},
                           std::string plane = {})
       : give_(std::move(give)),
@@ -64,14 +63,14 @@ class WatchedObjects final : public WatchListener {
 
   struct Decoded {
     Change change;
-    std::optional<ObjectSight> sight = std::nullopt;
+    std::optional<ObjectState> seen_object = std::nullopt;
   };
 
   /// What a text holds, by name.
   std::map<Name, Decoded> decode(const ServedResource& served, std::string_view padded_text);
-  void add_sights(const ServedResource& served, std::string_view padded_text,
-                  std::map<Name, Decoded>& objects) const;
-  void tell_refusal(const ObjectSight& finished) const;
+  void add_object_states(const ServedResource& served, std::string_view padded_text,
+                         std::map<Name, Decoded>& objects) const;
+  void tell_refusal(const ObjectState& finished) const;
   void listed_daemon_sets(const ServedResource& served, const ObjectPages& pages);
   void listed_news(const ServedResource& served, const ObjectPages& pages);
   void happened_news(const ServedResource& served, const WatchEvent& event);

@@ -12,7 +12,7 @@ namespace {
 
 struct Given {
   Change change;
-  std::optional<ObjectSight> sight;
+  std::optional<ObjectState> seen_object;
 };
 
 /// What the watch of pods tells whoever schedules by it.
@@ -43,8 +43,8 @@ class FinishedPods : public testing::Test {
   }
 
   std::vector<Given> given;
-  WatchedObjects watched{[this](Change change, std::optional<ObjectSight> sight) {
-                           given.push_back({std::move(change), std::move(sight)});
+  WatchedObjects watched{[this](Change change, std::optional<ObjectState> seen_object) {
+                           given.push_back({std::move(change), std::move(seen_object)});
                          },
                          {},
                          FeedUse::to_schedule};
@@ -60,20 +60,20 @@ TEST_F(FinishedPods, AKernelThatHasFinishedIsGoneAndSeen) {
   const auto* const gone = std::get_if<Removal>(&given[1].change);
   ASSERT_NE(gone, nullptr);
   EXPECT_EQ(gone->name, "s-main-0");
-  ASSERT_TRUE(given[1].sight.has_value());
-  EXPECT_EQ(given[1].sight->phase, "Succeeded");
-  EXPECT_EQ(given[1].sight->owner_uid, "o");
+  ASSERT_TRUE(given[1].seen_object.has_value());
+  EXPECT_EQ(given[1].seen_object->phase, "Succeeded");
+  EXPECT_EQ(given[1].seen_object->owner_uid, "o");
   // Then the object goes, too.
   happen("Succeeded", "Session", WatchEventType::deleted);
   ASSERT_EQ(given.size(), 3U);
   EXPECT_TRUE(std::holds_alternative<Removal>(given[2].change));
-  EXPECT_FALSE(given[2].sight.has_value());
+  EXPECT_FALSE(given[2].seen_object.has_value());
 }
 
 TEST_F(FinishedPods, OneThatHadFinishedBeforeAnybodyLookedIsSeen) {
   happen("Failed", "Session", WatchEventType::added);
   ASSERT_EQ(given.size(), 1U);
-  EXPECT_EQ(given[0].sight->phase, "Failed");
+  EXPECT_EQ(given[0].seen_object->phase, "Failed");
 }
 
 TEST_F(FinishedPods, OthersAreOnlyGone) {
@@ -82,7 +82,7 @@ TEST_F(FinishedPods, OthersAreOnlyGone) {
   happen("Succeeded", "Job");
   ASSERT_EQ(given.size(), 2U);
   EXPECT_TRUE(std::holds_alternative<Removal>(given[1].change));
-  EXPECT_FALSE(given[1].sight.has_value());
+  EXPECT_FALSE(given[1].seen_object.has_value());
 }
 
 }  // namespace

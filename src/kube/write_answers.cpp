@@ -90,9 +90,9 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
     const bool is_own = kind == WriteKind::patch_own;
     if (kind != WriteKind::patch_pod && !is_own && !is_of_scale(kind)) return done;
     if (is_of_scale(kind)) done.replicas = replicas_in(answer.body.view());
-    std::vector<ObjectSight> sights = read_sights(
+    std::vector<ObjectState> objects_seen = read_object_states(
         answer.body.view(), is_own ? KeepConditions::all : KeepConditions::of_schedulers);
-    if (!sights.empty()) done.object = std::move(sights.front());
+    if (!objects_seen.empty()) done.object = std::move(objects_seen.front());
     return done;
   }
   const ApiError error = refusal({}, answer.status, answer.body.view(), answer.retry_after);
@@ -120,12 +120,13 @@ WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& re
     answer.verdict = Verdict::done;
     return answer;
   }
-  std::vector<ObjectSight> sights =
-      is_success(result->status) ? read_sights(result->body.view()) : std::vector<ObjectSight>();
-  if (sights.empty()) return answer;
-  ObjectSight& seen = sights.front();
+  std::vector<ObjectState> objects_seen = is_success(result->status)
+                                              ? read_object_states(result->body.view())
+                                              : std::vector<ObjectState>();
+  if (objects_seen.empty()) return answer;
+  ObjectState& seen = objects_seen.front();
   if (goal.kind == WriteKind::create_pod) {
-    if (seen.owner_uid != goal.uid) return refused_reading("a pod of that name is somebody else's");
+    if (seen.owner_uid != goal.uid) return refused_reading("a pod of that name belongs to another owner");
     if (seen.leaving) return refused_reading("the pod of that name is leaving");
     answer.verdict = Verdict::done;
     return answer;

@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "kube/api_error.hpp"
 #include "kube/http_client.hpp"
 #include "kube/write_calls.hpp"
@@ -31,13 +31,13 @@ struct WriteAnswer {
   int status = 0;      ///< 0: there was none.
   std::string reason;  ///< For people.
   std::optional<Duration> retry_after;
-  std::optional<ObjectSight> object;                    ///< As the server shows it after a patch.
+  std::optional<ObjectState> object;                    ///< As the server shows it after a patch.
   std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
 };
 
 WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
 
-/// What a write wanted, for whoever reads the object afterwards.
+/// What a write wanted, for the reading of the object afterwards.
 struct WriteGoal {
   WriteKind kind = WriteKind::bind;
   std::string uid;            ///< Of a create: of the controller.

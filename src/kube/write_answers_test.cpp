@@ -109,7 +109,7 @@ TEST(WriteAnswers, AReadingTellsWhatBecameOfIt) {
       {"not yet", binding, 200, read_pod("U", ""), Verdict::unknown},
       {"leaving", binding, 200, read_pod("U", "", leaving), Verdict::refused},
       {"gone", binding, 404, "", Verdict::refused},
-      {"no sight", binding, 503, "", Verdict::unknown},
+      {"no seen_object", binding, 503, "", Verdict::unknown},
       {"deleted", erasing, 404, "", Verdict::done},
       {"being deleted", erasing, 200, read_pod("U", "n1", leaving), Verdict::done},
       {"replaced", evicting, 200, read_pod("V", "n1"), Verdict::done},
@@ -149,7 +149,7 @@ TEST(WriteAnswers, AKernelsPodThatIsThereIsItsSessionsOrNot) {
       {"of nobody", creating, 200, read_pod("P", "n1"), Verdict::refused},
       {"leaving", creating, 200, read_pod("P", "n1", owned("S", leaving)), Verdict::refused},
       {"gone meanwhile", creating, 404, "", Verdict::refused},
-      {"no sight", creating, 503, "", Verdict::unknown},
+      {"no seen_object", creating, 503, "", Verdict::unknown},
   };
   for (const ReadingCase& each : cases) {
     SCOPED_TRACE(each.name);

@@ -53,39 +53,39 @@ std::string micro_text(Time time) {
   return fmt::format("{}.{:03}000Z", text, time.ms % second_ms);
 }
 
-std::string query_of(const WriteManner& manner) {
-  return fmt::format("?timeout={}&fieldManager={}", to_text(manner.timeout),
-                     percent_encoded(manner.manager));
+std::string query_of(const WriteOptions& options) {
+  return fmt::format("?timeout={}&fieldManager={}", to_text(options.timeout),
+                     percent_encoded(options.manager));
 }
 
-std::string group_path(const WriteManner& manner, const ObjectSight& group) {
-  return fmt::format("/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups/{}", manner.group_version,
+std::string group_path(const WriteOptions& options, const ObjectState& group) {
+  return fmt::format("/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups/{}", options.group_version,
                      percent_encoded(group.namespace_name), percent_encoded(group.name));
 }
 
 std::string_view status_word(bool value) { return value ? "True" : "False"; }
 
-/// The old time if the status stays, else the wished one or now.
-std::string changed_at(const ConditionWish& wish, const ObjectSight& object, Time now) {
-  if (wish.since) return second_text(*wish.since);
-  const SeenCondition* const seen = object.condition(wish.type);
-  const bool stays = seen != nullptr && seen->status == status_word(wish.value);
+/// The old time if the status stays, else the given one or now.
+std::string changed_at(const ConditionUpdate& update, const ObjectState& object, Time now) {
+  if (update.since) return second_text(*update.since);
+  const SeenCondition* const seen = object.condition(update.type);
+  const bool stays = seen != nullptr && seen->status == status_word(update.value);
   return stays && !seen->changed.empty() ? seen->changed : second_text(now);
 }
 
-void write_condition(JsonWriter& writer, const ConditionWish& wish, const ObjectSight& object,
+void write_condition(JsonWriter& writer, const ConditionUpdate& update, const ObjectState& object,
                      Time now) {
   writer.begin_object();
-  writer.string_field("type", wish.type);
-  writer.string_field("status", status_word(wish.value));
-  writer.string_field("reason", wish.reason);
-  writer.string_field("message", wish.message);
+  writer.string_field("type", update.type);
+  writer.string_field("status", status_word(update.value));
+  writer.string_field("reason", update.reason);
+  writer.string_field("message", update.message);
   if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
-  writer.string_field("lastTransitionTime", changed_at(wish, object, now));
+  writer.string_field("lastTransitionTime", changed_at(update, object, now));
   writer.end_object();
 }
 
-std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time now) {
+std::string patch_body(const ObjectState& object, const StatusPatch& patch, Time now) {
   return document([&](JsonWriter& writer) {
     object_field(writer, "metadata", [&] {
       writer.string_field("uid", object.uid);
@@ -107,15 +107,15 @@ std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time
       if (patch.conditions.empty()) return;
       writer.key("conditions");
       writer.begin_array();
-      for (const ConditionWish& wish : patch.conditions) {
-        write_condition(writer, wish, object, now);
+      for (const ConditionUpdate& update : patch.conditions) {
+        write_condition(writer, update, object, now);
       }
       writer.end_array();
     });
   });
 }
 
-void guard(JsonWriter& writer, const ObjectSight& object, bool with_version) {
+void guard(JsonWriter& writer, const ObjectState& object, bool with_version) {
   object_field(writer, "preconditions", [&] {
     writer.string_field("uid", object.uid);
     if (with_version) writer.string_field("resourceVersion", object.version);
@@ -209,18 +209,19 @@ StatusPatch ended_reservation(std::string_view plan) {
 }
 
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
-  if (cause.kind == "Queue") {
-    const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();
+  if (cause.ask.kind == RefKind::queue) {
+    const std::string name =
+        names_causes ? fmt::format(" {}", name_text(cause.ask)) : std::string();
     return fmt::format("makeway: preempting so that queues get what they deserve: queue{}, uid {}",
                        name, cause.uid);
   }
   if (!cause.own_gang.empty()) return fmt::format("makeway: {}", cause.own_gang);
-  std::string kind = cause.kind;
+  std::string kind(choice_name(cause.ask.kind));
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
   });
   std::string text = fmt::format("makeway: preempting to accommodate a higher priority {}", kind);
-  if (names_causes) text += fmt::format(" {}", cause.name);
+  if (names_causes) text += fmt::format(" {}", name_text(cause.ask));
   if (!cause.uid.empty()) text += fmt::format(", uid {}", cause.uid);
   return text;
 }
@@ -231,9 +232,10 @@ StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool name
                               .value = true,
                               .reason = "PreemptionByScheduler",
                               .message = eviction_message(cause, names_causes)});
-  const std::string who = names_causes ? fmt::format("{} {}", cause.kind, cause.name)
-                                       : fmt::format("{} {}", cause.kind, cause.uid);
-  patch.annotations = {{std::string(names::evicted_for), who},
+  const std::string by = names_causes
+                             ? ref_text(cause.ask)
+                             : fmt::format("{} {}", choice_name(cause.ask.kind), cause.uid);
+  patch.annotations = {{std::string(names::evicted_for), by},
                        {std::string(names::plan), std::string(plan)}};
   return patch;
 }
@@ -241,10 +243,10 @@ StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool name
 StatusPatch joined(StatusPatch first, const StatusPatch& second) {
   if (second.nominated_node) first.nominated_node = second.nominated_node;
   if (!second.phase.empty()) first.phase = second.phase;
-  for (const ConditionWish& wish : second.conditions) {
+  for (const ConditionUpdate& update : second.conditions) {
     std::erase_if(first.conditions,
-                  [&](const ConditionWish& earlier) { return earlier.type == wish.type; });
-    first.conditions.push_back(wish);
+                  [&](const ConditionUpdate& earlier) { return earlier.type == update.type; });
+    first.conditions.push_back(update);
   }
   for (const auto& [key, value] : second.annotations) {
     std::erase_if(first.annotations, [&](const auto& earlier) { return earlier.first == key; });
@@ -253,25 +255,25 @@ StatusPatch joined(StatusPatch first, const StatusPatch& second) {
   return first;
 }
 
-bool changes(const StatusPatch& patch, const ObjectSight& object) {
+bool changes(const StatusPatch& patch, const ObjectState& object) {
   if (patch.nominated_node && *patch.nominated_node != object.nominated_node) return true;
   if (!patch.phase.empty() && patch.phase != object.phase) return true;
-  return std::ranges::any_of(patch.conditions, [&](const ConditionWish& wish) {
-    const SeenCondition* const seen = object.condition(wish.type);
+  return std::ranges::any_of(patch.conditions, [&](const ConditionUpdate& update) {
+    const SeenCondition* const seen = object.condition(update.type);
     if (seen == nullptr) return true;
-    // Which plan it was is told by the first one; that another says the same is no news.
-    const bool is_note = wish.type == nominated_condition || wish.type == reserved_condition;
-    const bool same_message = is_note ? noted_node(wish.message) == noted_node(seen->message)
-                                      : wish.message == seen->message;
-    const bool same_time = !wish.since || second_text(*wish.since) == seen->changed;
-    return seen->status != status_word(wish.value) || seen->reason != wish.reason ||
+    // The first one names the plan; that another plan says the same changes nothing.
+    const bool is_note = update.type == nominated_condition || update.type == reserved_condition;
+    const bool same_message = is_note ? noted_node(update.message) == noted_node(seen->message)
+                                      : update.message == seen->message;
+    const bool same_time = !update.since || second_text(*update.since) == seen->changed;
+    return seen->status != status_word(update.value) || seen->reason != update.reason ||
            !same_message || !same_time;
   });
 }
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::string_view node,
+WriteCall bind_call(const WriteOptions& options, const ObjectState& pod, std::string_view node,
                     std::string_view plan) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -291,30 +293,30 @@ WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::stri
     });
   });
   return {.kind = WriteKind::bind,
-          .path = path + "/binding" + query_of(manner),
+          .path = path + "/binding" + query_of(options),
           .write = {"POST", std::string(json_type), std::move(body)},
           .read_path = path};
 }
 
-WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall patch_pod_call(const WriteOptions& options, const ObjectState& pod,
                          const StatusPatch& patch, Time now) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   return {.kind = WriteKind::patch_pod,
-          .path = path + "/status" + query_of(manner),
+          .path = path + "/status" + query_of(options),
           .write = {"PATCH", std::string(merge_type), patch_body(pod, patch, now)},
           .read_path = path};
 }
 
-WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
+WriteCall patch_group_call(const WriteOptions& options, const ObjectState& group,
                            const StatusPatch& patch, Time now) {
-  const std::string path = group_path(manner, group);
+  const std::string path = group_path(options, group);
   return {.kind = WriteKind::patch_group,
-          .path = path + "/status" + query_of(manner),
+          .path = path + "/status" + query_of(options),
           .write = {"PATCH", std::string(merge_type), patch_body(group, patch, now)},
           .read_path = path};
 }
 
-WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
+WriteCall select_node_call(const WriteOptions& options, const ObjectState& claim,
                            std::string_view node) {
   const std::string path =
       fmt::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}",
@@ -327,7 +329,7 @@ WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
     });
   });
   return {.kind = WriteKind::select_node,
-          .path = path + query_of(manner),
+          .path = path + query_of(options),
           .write = {"PATCH", std::string(merge_type), std::move(body)},
           .read_path = path};
 }
@@ -354,22 +356,23 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
 }
 
 StatusPatch acceptance(const OwnFinding* finding) {
-  ConditionWish wish{.type = std::string(accepted_condition), .value = true, .reason = "Accepted"};
+  ConditionUpdate update{
+      .type = std::string(accepted_condition), .value = true, .reason = "Accepted"};
   if (finding != nullptr) {
-    wish.message = cut_to(finding->text, own_message_max);
-    wish.value = finding->gravity == OwnFinding::Gravity::doubtful;
+    update.message = cut_to(finding->text, own_message_max);
+    update.value = finding->gravity == OwnFinding::Gravity::doubtful;
     switch (finding->gravity) {
-      case OwnFinding::Gravity::doubtful: wish.reason = "Doubtful"; break;
-      case OwnFinding::Gravity::cannot_work: wish.reason = "CannotWork"; break;
-      case OwnFinding::Gravity::quarantined: wish.reason = "Quarantined"; break;
+      case OwnFinding::Gravity::doubtful: update.reason = "Doubtful"; break;
+      case OwnFinding::Gravity::cannot_work: update.reason = "CannotWork"; break;
+      case OwnFinding::Gravity::quarantined: update.reason = "Quarantined"; break;
     }
   }
   StatusPatch patch;
-  patch.conditions.push_back(std::move(wish));
+  patch.conditions.push_back(std::move(update));
   return patch;
 }
 
-ConditionWish session_word(bool has_places, std::string reason, std::string_view message) {
+ConditionUpdate session_word(bool has_places, std::string reason, std::string_view message) {
   return {.type = std::string(session_condition),
           .value = has_places,
           .reason = std::move(reason),
@@ -378,12 +381,12 @@ ConditionWish session_word(bool has_places, std::string reason, std::string_view
 
 namespace {
 
-void write_own_conditions(JsonWriter& writer, const ObjectSight& object, const StatusPatch& patch,
+void write_own_conditions(JsonWriter& writer, const ObjectState& object, const StatusPatch& patch,
                           Time now) {
   writer.key("conditions");
   writer.begin_array();
   for (const SeenCondition& seen : object.conditions) {
-    const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionWish::type);
+    const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionUpdate::type);
     if (same != patch.conditions.end()) continue;
     writer.begin_object();
     writer.string_field("type", seen.type);
@@ -396,13 +399,14 @@ void write_own_conditions(JsonWriter& writer, const ObjectSight& object, const S
     if (seen.generation > 0) writer.integer_field("observedGeneration", seen.generation);
     writer.end_object();
   }
-  for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);
+  for (const ConditionUpdate& update : patch.conditions)
+    write_condition(writer, update, object, now);
   writer.end_array();
 }
 
 }  // namespace
 
-std::string own_status(const ObjectSight& object, const std::string& status,
+std::string own_status(const ObjectState& object, const std::string& status,
                        const StatusPatch& patch, Time now) {
   if (patch.conditions.empty()) return status;
   std::string said = document([&](JsonWriter& writer) {
@@ -414,7 +418,7 @@ std::string own_status(const ObjectSight& object, const std::string& status,
   return fmt::format("{},{}", status.substr(0, status.size() - 1), said.substr(1));
 }
 
-WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
+WriteCall patch_own_call(const WriteOptions& options, const ObjectState& object,
                          std::string_view status) {
   const std::string path = own_path(object.kind, object.namespace_name, object.name);
   const std::string metadata = document([&](JsonWriter& writer) {
@@ -422,19 +426,19 @@ WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
     writer.string_field("resourceVersion", object.version);
   });
   return {.kind = WriteKind::patch_own,
-          .path = path + "/status" + query_of(manner),
+          .path = path + "/status" + query_of(options),
           .write = {"PATCH", std::string(plain_merge_type),
                     fmt::format(R"({{"metadata":{},"status":{}}})", metadata, status)},
           .read_path = path,
           .own_resource = fmt::format("{}/status", own_plural(object.kind))};
 }
 
-WriteCall read_scale_call(const ObjectSight& deployment) {
+WriteCall read_scale_call(const ObjectState& deployment) {
   std::string path = scale_path(deployment.namespace_name, deployment.name);
   return {.kind = WriteKind::read_scale, .path = path, .write = {}, .read_path = path};
 }
 
-WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
+WriteCall scale_call(const WriteOptions& options, const ObjectState& deployment,
                      std::int64_t replicas) {
   const std::string path = scale_path(deployment.namespace_name, deployment.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -445,12 +449,12 @@ WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
     object_field(writer, "spec", [&] { writer.integer_field("replicas", replicas); });
   });
   return {.kind = WriteKind::scale,
-          .path = path + query_of(manner),
+          .path = path + query_of(options),
           .write = {"PATCH", std::string(plain_merge_type), std::move(body)},
           .read_path = path};
 }
 
-WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall delete_call(const WriteOptions& options, const ObjectState& pod,
                       std::optional<std::int64_t> grace_seconds) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -460,20 +464,20 @@ WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
     guard(writer, pod, false);
   });
   return {.kind = WriteKind::erase,
-          .path = path + query_of(manner),
+          .path = path + query_of(options),
           .write = {"DELETE", std::string(json_type), std::move(body)},
           .read_path = path};
 }
 
-WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body) {
+WriteCall create_pod_call(const WriteOptions& options, const ObjectState& pod, std::string body) {
   return {.kind = WriteKind::create_pod,
           .path = fmt::format("/api/v1/namespaces/{}/pods{}", percent_encoded(pod.namespace_name),
-                              query_of(manner)),
+                              query_of(options)),
           .write = {"POST", std::string(json_type), std::move(body)},
           .read_path = pod_path(pod.namespace_name, pod.name)};
 }
 
-WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod) {
+WriteCall eviction_call(const WriteOptions& options, const ObjectState& pod) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "policy/v1");
@@ -485,20 +489,20 @@ WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod) {
     object_field(writer, "deleteOptions", [&] { guard(writer, pod, true); });
   });
   return {.kind = WriteKind::evict,
-          .path = path + "/eviction" + query_of(manner),
+          .path = path + "/eviction" + query_of(options),
           .write = {"POST", std::string(json_type), std::move(body)},
           .read_path = path};
 }
 
-WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
+WriteCall event_call(const WriteOptions& options, const EventRequest& event, Time now,
                      std::uint64_t stamp) {
   constexpr std::size_t note_bytes_max = 1'024;
   constexpr std::size_t name_bytes_max = 230;
-  const ObjectSight& about = event.regarding;
+  const ObjectState& about = event.regarding;
   const std::string version = event.regarding_kind == "Pod" ? std::string("v1")
                               : event.regarding_kind == "Session"
                                   ? std::string(own_api_version)
-                                  : "scheduling.k8s.io/" + manner.group_version;
+                                  : "scheduling.k8s.io/" + options.group_version;
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "events.k8s.io/v1");
     writer.string_field("kind", "Event");
@@ -512,8 +516,8 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
     writer.string_field("reason", event.reason);
     writer.string_field("action", event.action);
     writer.string_field("note", cut_to(event.note, note_bytes_max));
-    writer.string_field("reportingController", manner.manager);
-    writer.string_field("reportingInstance", manner.instance);
+    writer.string_field("reportingController", options.manager);
+    writer.string_field("reportingInstance", options.instance);
     object_field(writer, "regarding", [&] {
       writer.string_field("apiVersion", version);
       writer.string_field("kind", event.regarding_kind);
@@ -524,7 +528,7 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
   });
   return {.kind = WriteKind::event,
           .path = fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events{}",
-                              percent_encoded(about.namespace_name), query_of(manner)),
+                              percent_encoded(about.namespace_name), query_of(options)),
           .write = {"POST", std::string(json_type), std::move(body)},
           .read_path = {}};
 }

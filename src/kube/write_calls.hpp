@@ -5,7 +5,7 @@
 // binds, evictions and claims uid and version, everything else the uid.
 //
 // Our memory is in conditions of types makeway.dev/*; annotations are for people. A message names
-// the kind and the uid of whoever it is for; its name only if `names_causes`, since it may belong
+// the kind and the uid of the ask it is for; its name only if `names_causes`, since it may belong
 // to another tenant.
 #pragma once
 
@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
+#include "control/object_ref.hpp"
 #include "control/own_findings.hpp"
 #include "kube/http_client.hpp"
 #include "model/plan_queue.hpp"
@@ -50,8 +51,8 @@ enum class WriteKind : std::uint8_t {
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
 
-struct WriteManner {
-  std::string manager = "makeway";           ///< fieldManager, and who reports events.
+struct WriteOptions {
+  std::string manager = "makeway";           ///< fieldManager, and the reporter of events.
   std::string instance = "makeway-unknown";  ///< With the host's name.
   Duration timeout{5'000};
   bool names_causes = false;
@@ -66,7 +67,7 @@ struct WriteCall {
   std::string own_resource;  ///< Of a kind of ours: "queues/status".
 };
 
-struct ConditionWish {
+struct ConditionUpdate {
   std::string type;
   bool value = false;
   std::string reason;
@@ -79,20 +80,19 @@ struct ConditionWish {
 struct StatusPatch {
   std::optional<std::string> nominated_node = std::nullopt;  ///< Empty: it is taken back.
   std::string phase;                                         ///< Empty: it stays.
-  std::vector<ConditionWish> conditions;
+  std::vector<ConditionUpdate> conditions;
   std::vector<std::pair<std::string, std::string>> annotations;
 };
 
-/// For whom somebody leaves.
+/// The ask that a victim makes room for.
 struct CauseOf {
-  std::string kind;      ///< "Pod", "PodGroup", "Queue"
-  std::string name;      ///< "default/urgent"
+  ObjectRef ask;
   std::string uid;       ///< Empty: it is not known.
-  std::string own_gang;  ///< What became of its own gang, if it leaves because of that.
+  std::string own_gang;  ///< Why its own gang leaves, if that is the cause.
 };
 
-struct EventWish {
-  ObjectSight regarding;
+struct EventRequest {
+  ObjectState regarding;
   std::string regarding_kind = "Pod";
   bool is_warning = false;
   std::string reason;  ///< "Scheduled"
@@ -118,40 +118,40 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
 /// Of an object of ours; null: there is nothing to say about it.
 StatusPatch acceptance(const OwnFinding* finding);
 /// What a Session says of its places; the message is cut to what its definition allows.
-ConditionWish session_word(bool has_places, std::string reason, std::string_view message);
+ConditionUpdate session_word(bool has_places, std::string reason, std::string_view message);
 /// A status (JSON; empty: none) with what the patch says. Conditions of other types that the object
 /// has stay: a merge patch replaces lists.
-std::string own_status(const ObjectSight& object, const std::string& status,
+std::string own_status(const ObjectState& object, const std::string& status,
                        const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
-bool changes(const StatusPatch& patch, const ObjectSight& object);
+bool changes(const StatusPatch& patch, const ObjectState& object);
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::string_view node,
+WriteCall bind_call(const WriteOptions& options, const ObjectState& pod, std::string_view node,
                     std::string_view plan);
-WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall patch_pod_call(const WriteOptions& options, const ObjectState& pod,
                          const StatusPatch& patch, Time now);
-WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
+WriteCall patch_group_call(const WriteOptions& options, const ObjectState& group,
                            const StatusPatch& patch, Time now);
-WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
+WriteCall select_node_call(const WriteOptions& options, const ObjectState& claim,
                            std::string_view node);
 /// Of a kind of ours, guarded by uid and version; `status` is a JSON object, merged into what is
 /// there.
-WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
+WriteCall patch_own_call(const WriteOptions& options, const ObjectState& object,
                          std::string_view status);
-WriteCall read_scale_call(const ObjectSight& deployment);
+WriteCall read_scale_call(const ObjectState& deployment);
 /// Guarded by uid and version.
-WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
+WriteCall scale_call(const WriteOptions& options, const ObjectState& deployment,
                      std::int64_t replicas);
 /// None: the pod's own grace.
-WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
+WriteCall delete_call(const WriteOptions& options, const ObjectState& pod,
                       std::optional<std::int64_t> grace_seconds);
 /// `body` is the whole pod; what is read where the name is taken is the pod of that name.
-WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body);
-WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
+WriteCall create_pod_call(const WriteOptions& options, const ObjectState& pod, std::string body);
+WriteCall eviction_call(const WriteOptions& options, const ObjectState& pod);
 /// The stamp tells events of one object apart.
-WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
+WriteCall event_call(const WriteOptions& options, const EventRequest& event, Time now,
                      std::uint64_t stamp);
 
 /// Of a kind of ours: "queues".

@@ -13,7 +13,7 @@ constexpr std::string_view call_query = "?timeout=5s&fieldManager=makeway";
 constexpr std::string_view pod_at = "/api/v1/namespaces/a/pods/p";
 constexpr std::string_view merge_patch = "application/strategic-merge-patch+json";
 
-ObjectSight call_pod() {
+ObjectState call_pod() {
   return {.namespace_name = "a", .name = "p", .uid = "U", .version = "123", .generation = 1};
 }
 
@@ -31,18 +31,18 @@ std::string call_at(std::string_view part) {
 }
 
 std::vector<CallCase> pod_cases() {
-  const WriteManner manner{.manager = "makeway", .instance = "makeway-host1"};
-  const CauseOf cause{.kind = "Pod", .name = "b/urgent", .uid = "X"};
-  ObjectSight seen = call_pod();
+  const WriteOptions options{.manager = "makeway", .instance = "makeway-host1"};
+  const CauseOf cause{.ask = pod_ref("b", "urgent"), .uid = "X"};
+  ObjectState seen = call_pod();
   seen.conditions = {{"PodScheduled", "False", "Other", "old", "2025-12-31T00:00:00Z"}};
   return {
-      {"bind", bind_call(manner, call_pod(), "n1", "0123"), "POST", call_at("/binding"),
+      {"bind", bind_call(options, call_pod(), "n1", "0123"), "POST", call_at("/binding"),
        "application/json",
        R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"a","uid":"U",)"
        R"("resourceVersion":"123","annotations":{"makeway.dev/plan":"0123"}},)"
        R"("target":{"apiVersion":"v1","kind":"Node","name":"n1"}})"},
       {"nominate, the condition keeps its time",
-       patch_pod_call(manner, seen, nomination("n1", "0123", "0/3 nodes"), call_time), "PATCH",
+       patch_pod_call(options, seen, nomination("n1", "0123", "0/3 nodes"), call_time), "PATCH",
        call_at("/status"), std::string(merge_patch),
        R"({"metadata":{"uid":"U"},"status":{"nominatedNodeName":"n1","conditions":[)"
        R"({"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes",)"
@@ -51,60 +51,61 @@ std::vector<CallCase> pod_cases() {
        R"("message":"node n1, plan 0123","observedGeneration":1,)"
        R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
       {"clear a nomination",
-       patch_pod_call(manner, call_pod(), cleared_nomination("0123"), call_time), "PATCH",
+       patch_pod_call(options, call_pod(), cleared_nomination("0123"), call_time), "PATCH",
        call_at("/status"), std::string(merge_patch),
        R"({"metadata":{"uid":"U"},"status":{"nominatedNodeName":null,"conditions":[)"
        R"({"type":"makeway.dev/Nominated","status":"False","reason":"Cleared",)"
        R"("message":"plan 0123","observedGeneration":1,)"
        R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
       {"mark a victim",
-       patch_pod_call(manner, call_pod(), eviction_mark(cause, "0123", false), call_time), "PATCH",
+       patch_pod_call(options, call_pod(), eviction_mark(cause, "0123", false), call_time), "PATCH",
        call_at("/status"), std::string(merge_patch),
        R"({"metadata":{"uid":"U","annotations":{"makeway.dev/evicted-for":"Pod X",)"
        R"("makeway.dev/plan":"0123"}},"status":{"conditions":[{"type":"DisruptionTarget",)"
        R"("status":"True","reason":"PreemptionByScheduler",)"
        R"("message":"makeway: preempting to accommodate a higher priority pod, uid X",)"
        R"("observedGeneration":1,"lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
-      {"delete", delete_call(manner, call_pod(), std::nullopt), "DELETE", call_at(""),
+      {"delete", delete_call(options, call_pod(), std::nullopt), "DELETE", call_at(""),
        "application/json",
        R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"U"}})"},
-      {"force-delete", delete_call(manner, call_pod(), 0), "DELETE", call_at(""),
+      {"force-delete", delete_call(options, call_pod(), 0), "DELETE", call_at(""),
        "application/json",
        R"({"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,)"
        R"("preconditions":{"uid":"U"}})"},
-      {"phase Failed", patch_pod_call(manner, call_pod(), {.phase = "Failed"}, call_time), "PATCH",
+      {"phase Failed", patch_pod_call(options, call_pod(), {.phase = "Failed"}, call_time), "PATCH",
        call_at("/status"), std::string(merge_patch),
        R"({"metadata":{"uid":"U"},"status":{"phase":"Failed"}})"},
   };
 }
 
 std::vector<CallCase> other_cases() {
-  const WriteManner manner{.manager = "makeway", .instance = "makeway-host1"};
-  ObjectSight group = call_pod();
+  const WriteOptions options{.manager = "makeway", .instance = "makeway-host1"};
+  ObjectState group = call_pod();
   group.kind = ObjectKind::pod_group;
   group.name = "g";
   group.generation = 0;
   StatusPatch scheduled;
   scheduled.conditions = {{"PodGroupInitiallyScheduled", true, "Scheduled", "all bound"}};
   return {
-      {"evict", eviction_call(manner, call_pod()), "POST", call_at("/eviction"), "application/json",
+      {"evict", eviction_call(options, call_pod()), "POST", call_at("/eviction"),
+       "application/json",
        R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p","namespace":"a"},)"
        R"("deleteOptions":{"preconditions":{"uid":"U","resourceVersion":"123"}}})"},
       {"reserve",
-       patch_pod_call(manner, call_pod(), reservation("n1", "0123", Time{1'767'139'200'000}, true),
+       patch_pod_call(options, call_pod(), reservation("n1", "0123", Time{1'767'139'200'000}, true),
                       call_time),
        "PATCH", call_at("/status"), std::string(merge_patch),
        R"({"metadata":{"uid":"U"},"status":{"conditions":[{"type":"makeway.dev/Reserved",)"
        R"("status":"True","reason":"Promised","message":"node n1, plan 0123",)"
        R"("observedGeneration":1,"lastTransitionTime":"2025-12-31T00:00:00Z"}]}})"},
-      {"group", patch_group_call(manner, group, scheduled, call_time), "PATCH",
+      {"group", patch_group_call(options, group, scheduled, call_time), "PATCH",
        "/apis/scheduling.k8s.io/v1beta1/namespaces/a/podgroups/g/status" + std::string(call_query),
        std::string(merge_patch),
        R"({"metadata":{"uid":"U"},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
        R"("status":"True","reason":"Scheduled","message":"all bound",)"
        R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
       {"event",
-       event_call(manner,
+       event_call(options,
                   {.regarding = call_pod(),
                    .reason = "Scheduled",
                    .action = "Binding",
@@ -134,7 +135,7 @@ TEST(WriteCalls, AreThese) {
 }
 
 TEST(WriteCalls, NameTheAskOnlyWhenTold) {
-  const CauseOf cause{.kind = "PodGroup", .name = "b/gang", .uid = "X"};
+  const CauseOf cause{.ask = *parse_ref("PodGroup b/gang"), .uid = "X"};
   EXPECT_EQ(eviction_message(cause, false),
             "makeway: preempting to accommodate a higher priority podgroup, uid X");
   EXPECT_EQ(eviction_message(cause, true),
@@ -143,7 +144,7 @@ TEST(WriteCalls, NameTheAskOnlyWhenTold) {
 }
 
 TEST(WriteCalls, EscapeWhatObjectsAreCalled) {
-  ObjectSight odd = call_pod();
+  ObjectState odd = call_pod();
   odd.name = "../x?y";
   EXPECT_EQ(delete_call({}, odd, std::nullopt).path,
             "/api/v1/namespaces/a/pods/..%2Fx%3Fy" + std::string(call_query));
@@ -165,7 +166,7 @@ TEST(WriteCalls, TheNoteOfAnEventIsCutBetweenCharacters) {
 }
 
 TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
-  ObjectSight seen = call_pod();
+  ObjectState seen = call_pod();
   const StatusPatch patch = nomination("n1", "0123", "no room");
   EXPECT_TRUE(changes(patch, seen));
   seen.nominated_node = "n1";
@@ -183,7 +184,7 @@ TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
 }
 
 TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
-  ObjectSight queue;
+  ObjectState queue;
   queue.kind = ObjectKind::queue;
   queue.name = "team";
   queue.uid = "q";
@@ -206,17 +207,17 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
             R"({"type":"makeway.dev/Accepted","status":"True","reason":"Accepted","message":"",)"
             R"("observedGeneration":3,"lastTransitionTime":"1970-01-01T00:00:00Z"}]})");
   const OwnFinding doubt{.gravity = Gravity::doubtful, .text = std::string(2'000, 'x')};
-  const ConditionWish wish = acceptance(&doubt).conditions.at(0);
-  EXPECT_TRUE(wish.value);
-  EXPECT_EQ(wish.reason, "Doubtful");
-  EXPECT_EQ(wish.message.size(), 1'024U);
+  const ConditionUpdate update = acceptance(&doubt).conditions.at(0);
+  EXPECT_TRUE(update.value);
+  EXPECT_EQ(update.reason, "Doubtful");
+  EXPECT_EQ(update.message.size(), 1'024U);
   const OwnFinding idle{.gravity = Gravity::cannot_work, .text = "no"};
   EXPECT_FALSE(acceptance(&idle).conditions.at(0).value);
   EXPECT_EQ(acceptance(&idle).conditions.at(0).reason, "CannotWork");
 }
 
 TEST(WriteCalls, WhyASessionWaitsIsAConditionBesideTheOthers) {
-  ObjectSight session;
+  ObjectState session;
   session.kind = ObjectKind::session;
   session.conditions = {{"makeway.dev/Accepted", "True", "Doubtful", "hm", "", 0}};
   StatusPatch patch;

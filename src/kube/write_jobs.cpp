@@ -15,8 +15,8 @@
 namespace makeway::kube {
 namespace {
 
-std::string pod_text(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("Pod {}/{}", namespace_name, name);
+ObjectRef group_ref(const std::string& namespace_name, const std::string& name) {
+  return {.kind = RefKind::pod_group, .namespace_name = namespace_name, .name = name};
 }
 
 bool is_of_pods(const PlanAsk& ask) {
@@ -25,18 +25,19 @@ bool is_of_pods(const PlanAsk& ask) {
 
 class JobBuilder {
  public:
-  JobBuilder(const Plan& plan, const SightBook& book, const JobRules& rules)
-      : plan_(plan), book_(book), rules_(rules) {}
+  JobBuilder(const Plan& plan, const VersionCache& cache, const JobRules& rules)
+      : plan_(plan), cache_(cache), rules_(rules) {}
 
   PlanJobs build() {
     for (const PlanAsk& ask : plan_.asks) note_ask(ask);
     for (const PlanStatus& status : plan_.status) {
-      if (status.condition == scheduled_condition) unscheduled_[status.object] = &status;
+      const std::optional<ObjectRef> object = parse_ref(status.object);
+      if (object && status.condition == scheduled_condition) unscheduled_[*object] = &status;
     }
     hold_back_braked();
     for (const PlanAction& action : plan_.actions) {
       if (action.type == ActionType::bind && lacks_volume(action)) {
-        making_volumes_.insert(ask_of(action));
+        making_volumes_.insert(placed_by(action));
       }
     }
     add_queue_statuses();
@@ -63,37 +64,36 @@ class JobBuilder {
   }
 
   void note_ask(const PlanAsk& ask) {
-    const std::string text = ask_text(ask);
-    asks_[text].ask = &ask;
-    if (ask.kind == AskKind::pod) ask_of_pod_[text] = text;
+    const ObjectRef ref = ref_of(ask);
+    asks_[ref].ask = &ask;
+    if (ask.kind == AskKind::pod) ask_of_pod_[ref] = ref;
     for (const PodPlacement& place : ask.placements) {
-      ask_of_pod_[pod_text(place.namespace_name, place.name)] = text;
+      ask_of_pod_[pod_ref(place.namespace_name, place.name)] = ref;
     }
     for (const PlanVictim& victim : ask.victims) {
-      const std::string pod = pod_text(victim.namespace_name, victim.name);
-      unit_of_[pod] = leaves_with_others(victim) ? victim.unit : pod;
+      const ObjectRef pod = pod_ref(victim.namespace_name, victim.name);
+      unit_of_[pod] = group_that_leaves_whole(victim).value_or(pod);
     }
   }
 
-  /// Members of other groups leave one by one.
-  bool leaves_with_others(const PlanVictim& victim) const {
-    constexpr std::string_view group = "PodGroup ";
-    const std::size_t slash = victim.unit.find('/');
-    if (!victim.unit.starts_with(group) || slash == std::string::npos) return false;
-    return book_.leaves_whole(victim.unit.substr(group.size(), slash - group.size()),
-                              victim.unit.substr(slash + 1));
+  /// None: the victim leaves by itself, as members of other groups do.
+  std::optional<ObjectRef> group_that_leaves_whole(const PlanVictim& victim) const {
+    std::optional<ObjectRef> unit = parse_ref(victim.unit);
+    const bool is_whole = unit && unit->kind == RefKind::pod_group &&
+                          cache_.leaves_whole(unit->namespace_name, unit->name);
+    return is_whole ? std::move(unit) : std::nullopt;
   }
 
   /// All victims of an ask or none, and without victims no nomination either.
   void hold_back_braked() {
     if (!rules_.brake) return;
-    std::map<std::string, std::vector<const PlanAction*>> victims;
+    std::map<ObjectRef, std::vector<const PlanAction*>> victims;
     for (const PlanAction& action : plan_.actions) {
-      if (is_about_session(action)) continue;
-      if (action.type == ActionType::evict) victims[action.ask].push_back(&action);
+      if (is_about_session(action) || action.type != ActionType::evict) continue;
+      if (const auto ask = ask_of(action)) victims[*ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
-      const auto found = victims.find(ask_text(ask));
+      const auto found = victims.find(ref_of(ask));
       if (found == victims.end()) continue;
       BrakeAnswer answer = rules_.brake(ask, found->second);
       if (!answer.why.empty()) braked_[found->first] = std::move(answer);
@@ -103,14 +103,14 @@ class JobBuilder {
   void refuse(const PlanAction& action, std::string reason,
               std::optional<Time> again_at = std::nullopt) {
     made_.refused.push_back({.plan = plan_.id,
-                             .object = pod_text(action.namespace_name, action.name),
+                             .object = pod_ref(action.namespace_name, action.name, action.plane),
                              .reason = std::move(reason),
-                             .ask = action.ask,
+                             .ask = ask_of(action),
                              .again_at = again_at});
   }
 
   /// Whether a brake holds back everything for that ask.
-  bool refuse_braked(const PlanAction& action, const std::string& ask) {
+  bool refuse_braked(const PlanAction& action, const ObjectRef& ask) {
     const auto braked = braked_.find(ask);
     if (braked == braked_.end()) return false;
     refuse(action, braked->second.why, braked->second.until);
@@ -118,7 +118,7 @@ class JobBuilder {
   }
 
   /// Null: it was refused.
-  const BookedSight* seen_of(const PlanAction& action) {
+  const CachedObject* seen_of(const PlanAction& action) {
     const bool elsewhere =
         !action.plane.empty() || action.scale || action.name.find('/') != std::string::npos;
     if (elsewhere) {
@@ -126,7 +126,7 @@ class JobBuilder {
                                  choice_name(action.type)));
       return nullptr;
     }
-    const BookedSight* const seen = book_.pod(action.namespace_name, action.name);
+    const CachedObject* const seen = cache_.pod(action.namespace_name, action.name);
     if (seen == nullptr || (!action.uid.empty() && seen->object.uid != action.uid)) {
       refuse(action, "it is gone");
       return nullptr;
@@ -134,9 +134,10 @@ class JobBuilder {
     return seen;
   }
 
-  std::size_t add(const PlanAction& action, const BookedSight& seen, std::vector<WriteStep> steps) {
-    made_.jobs.push_back({.object = pod_text(action.namespace_name, action.name),
-                          .ask = action.ask,
+  std::size_t add(const PlanAction& action, const CachedObject& seen,
+                  std::vector<WriteStep> steps) {
+    made_.jobs.push_back({.object = pod_ref(action.namespace_name, action.name),
+                          .ask = ask_of(action),
                           .unit = {},
                           .seen = seen,
                           .steps = std::move(steps),
@@ -145,20 +146,20 @@ class JobBuilder {
   }
 
   bool is_for_queue(const PlanAction& action) const {
-    const auto ask = asks_.find(action.ask);
-    return action.type == ActionType::evict && ask != asks_.end() &&
-           ask->second.ask->kind == AskKind::queue;
+    if (action.type != ActionType::evict) return false;
+    const auto ask = ask_of(action);
+    return ask && ask->kind == RefKind::queue && asks_.contains(*ask);
   }
 
   /// Rule 9.
   void add_queue_statuses() {
     const bool evicts = std::ranges::any_of(plan_.actions, [&](const PlanAction& action) {
-      return is_for_queue(action) && !braked_.contains(action.ask);
+      return is_for_queue(action) && !braked_.contains(*ask_of(action));
     });
     for (const PlanQueueStatus& status : plan_.queue_status) {
-      const std::string object = fmt::format("Queue {}", status.name);
-      const BookedSight* const seen = book_.own(ObjectKind::queue, {}, status.name);
-      const Queue* const before = book_.queue(status.name);
+      const ObjectRef object{.kind = RefKind::queue, .namespace_name = {}, .name = status.name};
+      const CachedObject* const seen = cache_.own(ObjectKind::queue, {}, status.name);
+      const Queue* const before = cache_.queue(status.name);
       const bool is_gone = seen == nullptr || before == nullptr ||
                            (!status.uid.empty() && seen->object.uid != status.uid);
       if (is_gone) {
@@ -183,10 +184,10 @@ class JobBuilder {
 
   /// The first of nomination and reservation takes the other along.
   void add_place(const PlanAction& action) {
-    const std::string object = pod_text(action.namespace_name, action.name);
-    const std::string ask = ask_of_pod_.contains(object) ? ask_of_pod_[object] : object;
+    const ObjectRef object = pod_ref(action.namespace_name, action.name);
+    const ObjectRef ask = placed_by(action);
     if (refuse_braked(action, ask)) return;
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     StatusPatch patch =
         action.type == ActionType::nominate
@@ -212,35 +213,34 @@ class JobBuilder {
   }
 
   /// What the plan says of the pod, or of the group that it is in.
-  std::string unscheduled_message(const std::string& object, bool or_of_ask) {
+  std::string unscheduled_message(const ObjectRef& object, bool or_of_ask) {
     const auto found = unscheduled_.find(object);
     if (found != unscheduled_.end()) {
-      told_.insert(object);
+      conditions_written_.insert(object);
       return owners_text(object, found->second->message);
     }
     if (!or_of_ask || !ask_of_pod_.contains(object)) return {};
     return owners_text(object, asks_[ask_of_pod_[object]].ask->reason);
   }
 
-  /// Of "Pod default/web", as its owner may read it.
-  std::string owners_text(std::string_view object, const std::string& text) const {
-    if (rules_.names_causes) return text;
-    const std::size_t space = object.find(' ') + 1;
-    return tenant_text(text, object.substr(space, object.find('/') - space));
+  /// As the owner of the object may read it.
+  std::string owners_text(const ObjectRef& object, const std::string& text) const {
+    return rules_.names_causes ? text : tenant_text(text, object.namespace_name);
   }
 
   static void add_failed_event(WriteJob& job) {
     const SeenCondition* const seen = job.seen.object.condition(scheduled_condition);
-    const auto wish = std::ranges::find(job.steps.front().patch.conditions, scheduled_condition,
-                                        &ConditionWish::type);
-    if (wish == job.steps.front().patch.conditions.end()) return;
-    if (seen != nullptr && seen->reason == wish->reason && seen->message == wish->message) return;
-    job.event = EventWish{.regarding = job.seen.object,
-                          .regarding_kind = "Pod",
-                          .is_warning = true,
-                          .reason = "FailedScheduling",
-                          .action = "Scheduling",
-                          .note = wish->message};
+    const auto update = std::ranges::find(job.steps.front().patch.conditions, scheduled_condition,
+                                          &ConditionUpdate::type);
+    if (update == job.steps.front().patch.conditions.end()) return;
+    if (seen != nullptr && seen->reason == update->reason && seen->message == update->message)
+      return;
+    job.event = EventRequest{.regarding = job.seen.object,
+                             .regarding_kind = "Pod",
+                             .is_warning = true,
+                             .reason = "FailedScheduling",
+                             .action = "Scheduling",
+                             .note = update->message};
   }
 
   void add_other(const PlanAction& action) {
@@ -257,55 +257,56 @@ class JobBuilder {
   }
 
   void add_bind(const PlanAction& action) {
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     if (!seen->object.node.empty()) return refuse(action, "it is bound already");
     if (seen->object.leaving) return refuse(action, "it is leaving");
-    if (making_volumes_.contains(ask_of(action))) return add_provision(action, *seen);
+    if (making_volumes_.contains(placed_by(action))) return add_provision(action, *seen);
     const std::size_t job =
         add(action, *seen, {{.kind = WriteKind::bind, .node = action.node, .patch = {}}});
     made_.jobs[job].event =
-        EventWish{.regarding = seen->object,
-                  .regarding_kind = "Pod",
-                  .is_warning = false,
-                  .reason = "Scheduled",
-                  .action = "Binding",
-                  .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
-                                      action.name, action.node)};
-    made_.jobs[job].placed = ask_of(action);
-    bind_jobs_[pod_text(action.namespace_name, action.name)] = job;
+        EventRequest{.regarding = seen->object,
+                     .regarding_kind = "Pod",
+                     .is_warning = false,
+                     .reason = "Scheduled",
+                     .action = "Binding",
+                     .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
+                                         action.name, action.node)};
+    made_.jobs[job].placed = placed_by(action);
+    bind_jobs_[pod_ref(action.namespace_name, action.name)] = job;
   }
 
-  std::string ask_of(const PlanAction& action) const {
-    const std::string object = pod_text(action.namespace_name, action.name);
+  /// The ask that places the pod: its group, or the pod itself.
+  ObjectRef placed_by(const PlanAction& action) const {
+    const ObjectRef object = pod_ref(action.namespace_name, action.name);
     const auto found = ask_of_pod_.find(object);
     return found == ask_of_pod_.end() ? object : found->second;
   }
 
-  /// A claim that nobody knows is none that a kubelet could mount.
+  /// An unknown claim is none that a kubelet could mount.
   bool lacks_volume(const PlanAction& action) const {
-    const auto& claims = book_.claims_of(action.namespace_name, action.name);
+    const auto& claims = cache_.claims_of(action.namespace_name, action.name);
     return std::ranges::any_of(claims, [&](const std::string& name) {
-      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
-      return claim == nullptr || !book_.has_volume(*claim);
+      const CachedClaim* const claim = cache_.claim(action.namespace_name, name);
+      return claim == nullptr || !cache_.has_volume(*claim);
     });
   }
 
   /// Since when its room is held for volumes that are being made there; none: it is not.
-  std::optional<Time> waits_since(const PlanAction& action, const ObjectSight& pod) const {
+  std::optional<Time> waits_since(const PlanAction& action, const ObjectState& pod) const {
     const SeenCondition* const ours = pod.condition(nominated_condition);
     if (!has_our_nomination(pod) || pod.nominated_node != action.node) return std::nullopt;
     const Result<Time> since = parse_time(ours->changed);
     return since ? std::optional(*since) : std::nullopt;
   }
 
-  void add_provision(const PlanAction& action, const BookedSight& seen) {
+  void add_provision(const PlanAction& action, const CachedObject& seen) {
     std::vector<std::string> unselected;
     std::string waits_for;
-    for (const std::string& name : book_.claims_of(action.namespace_name, action.name)) {
-      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
+    for (const std::string& name : cache_.claims_of(action.namespace_name, action.name)) {
+      const CachedClaim* const claim = cache_.claim(action.namespace_name, name);
       if (claim == nullptr) return refuse(action, fmt::format("claim {} does not exist", name));
-      if (book_.has_volume(*claim)) continue;
+      if (cache_.has_volume(*claim)) continue;
       waits_for = waits_for.empty() ? name : fmt::format("{}, {}", waits_for, name);
       if (claim->bound) continue;  // It is made, and not shown yet.
       if (claim->selected_node.empty()) unselected.push_back(name);
@@ -332,7 +333,7 @@ class JobBuilder {
                        .confirms = !is_news});
     }
     const std::size_t nominated = add(action, seen, std::move(steps));
-    place_jobs_[pod_text(action.namespace_name, action.name)] = nominated;
+    place_jobs_[pod_ref(action.namespace_name, action.name)] = nominated;
     std::vector<std::size_t> needs = {nominated};
     for (const std::string& name : unselected) {
       needs.push_back(add_selected_node(action, name, nominated));
@@ -345,9 +346,11 @@ class JobBuilder {
 
   std::size_t add_selected_node(const PlanAction& action, const std::string& claim,
                                 std::size_t nominated) {
-    const BookedSight seen{.object = book_.claim(action.namespace_name, claim)->object};
+    const CachedObject seen{.object = cache_.claim(action.namespace_name, claim)->object};
     made_.jobs.push_back(
-        {.object = fmt::format("PersistentVolumeClaim {}/{}", action.namespace_name, claim),
+        {.object = {.kind = RefKind::persistent_volume_claim,
+                    .namespace_name = action.namespace_name,
+                    .name = claim},
          .ask = {},
          .unit = {},
          .seen = seen,
@@ -356,43 +359,39 @@ class JobBuilder {
     return made_.jobs.size() - 1;
   }
 
-  CauseOf cause_of(const std::string& ask) const {
-    CauseOf cause;
-    const std::size_t space = std::min(ask.find(' '), ask.size());
-    cause.kind = ask.substr(0, space);
-    cause.name = ask.substr(std::min(space + 1, ask.size()));
+  CauseOf cause_of(const ObjectRef& ask) const {
+    CauseOf cause{.ask = ask};
     const auto found = asks_.find(ask);
     if (found == asks_.end()) return cause;
-    const PlanAsk& who = *found->second.ask;
-    const BookedSight* const seen =
-        who.kind == AskKind::queue       ? book_.own(ObjectKind::queue, {}, who.name)
-        : who.kind == AskKind::pod_group ? book_.group(who.namespace_name, who.name)
-                                         : book_.pod(who.namespace_name, who.name);
+    const CachedObject* const seen =
+        ask.kind == RefKind::queue       ? cache_.own(ObjectKind::queue, {}, ask.name)
+        : ask.kind == RefKind::pod_group ? cache_.group(ask.namespace_name, ask.name)
+                                         : cache_.pod(ask.namespace_name, ask.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
 
   void add_eviction(const PlanAction& action) {
-    const auto ask = asks_.find(action.ask);
+    const std::optional<ObjectRef> of_ask = ask_of(action);
+    const auto ask = of_ask ? asks_.find(*of_ask) : asks_.end();
     const bool of_queue = is_for_queue(action);
     if (ask == asks_.end() || (!of_queue && !is_of_pods(*ask->second.ask))) {
       return refuse(action, "victims of replicas are not evicted yet");
     }
-    if (refuse_braked(action, action.ask)) return;
+    if (refuse_braked(action, *of_ask)) return;
     if (of_queue && lacks_queue_) return refuse(action, "what it relies on was refused");
-    // A nomination that is not even tried frees nobody's room.
+    // A nomination that is not even tried must not evict.
     for (const PodPlacement& place : ask->second.ask->placements) {
-      if (!place_jobs_.contains(pod_text(place.namespace_name, place.name))) {
+      if (!place_jobs_.contains(pod_ref(place.namespace_name, place.name))) {
         return refuse(action, "what it relies on was refused");
       }
     }
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     const bool strict = rules_.budgets == BudgetMode::strict;
-    CauseOf cause = cause_of(action.ask);
-    const bool is_own_gang =
-        !seen->object.group.empty() &&
-        action.ask == fmt::format("PodGroup {}/{}", action.namespace_name, seen->object.group);
+    CauseOf cause = cause_of(*of_ask);
+    const bool is_own_gang = !seen->object.group.empty() &&
+                             *of_ask == group_ref(action.namespace_name, seen->object.group);
     if (is_own_gang) cause.own_gang = ask->second.ask->reason;
     std::vector<WriteStep> steps;
     if (!seen->object.leaving) {
@@ -404,28 +403,29 @@ class JobBuilder {
           {.kind = strict ? WriteKind::evict : WriteKind::erase, .node = {}, .patch = {}});
     }
     WriteJob& job = made_.jobs[add(action, *seen, std::move(steps))];
-    job.unit = unit_of_[job.object];
+    if (const auto unit = unit_of_.find(job.object); unit != unit_of_.end())
+      job.unit = unit->second;
     job.needs = of_queue ? queue_jobs_ : ask->second.nominations;
     job.is_eviction = true;
     if (job.steps.empty()) return;
-    std::string by = of_queue ? "queue" : cause.kind == "PodGroup" ? "podgroup" : "pod";
-    if (rules_.names_causes) by += " " + cause.name;
-    job.event =
-        EventWish{.regarding = seen->object,
-                  .regarding_kind = "Pod",
-                  .is_warning = false,
-                  .reason = "Preempted",
-                  .action = "Preempting",
-                  .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
+    std::string by = of_queue ? "queue" : of_ask->kind == RefKind::pod_group ? "podgroup" : "pod";
+    if (rules_.names_causes) by += " " + name_text(cause.ask);
+    job.event = EventRequest{
+        .regarding = seen->object,
+        .regarding_kind = "Pod",
+        .is_warning = false,
+        .reason = "Preempted",
+        .action = "Preempting",
+        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
     if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {
-    const BookedSight* const seen = seen_of(action);
+    const CachedObject* const seen = seen_of(action);
     if (seen == nullptr) return;
     std::vector<WriteStep> steps;
     // On a live node the phase is never touched: it would free the room on paper.
-    if (book_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
+    if (cache_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
       steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
     }
     steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
@@ -437,30 +437,29 @@ class JobBuilder {
   void take_back() {
     const auto is_group = [](const PlanAsk& ask) { return ask.kind == AskKind::pod_group; };
     if (std::ranges::any_of(plan_.asks, is_group)) {
-      for (const BookedSight* const pod : book_.promised()) take_back(*pod);
+      for (const CachedObject* const pod : cache_.promised()) take_back(*pod);
       return;
     }
-    constexpr std::string_view kind = "Pod ";
-    for (const auto& [text, ask] : ask_of_pod_) {
-      const BookedSight* const pod = book_.promised(std::string_view(text).substr(kind.size()));
+    for (const auto& [ref, ask] : ask_of_pod_) {
+      const CachedObject* const pod = cache_.promised(ref.namespace_name, ref.name);
       if (pod != nullptr) take_back(*pod);
     }
   }
 
-  void take_back(const BookedSight& pod) {
-    const ObjectSight& object = pod.object;
-    const std::string text = pod_text(object.namespace_name, object.name);
-    if (bind_jobs_.contains(text)) return;
-    const bool ends = has_our_reservation(object) && loses_reservation(text);
-    if (const auto place = place_jobs_.find(text); place != place_jobs_.end()) {
+  void take_back(const CachedObject& pod) {
+    const ObjectState& object = pod.object;
+    const ObjectRef ref = pod_ref(object.namespace_name, object.name);
+    if (bind_jobs_.contains(ref)) return;
+    const bool ends = has_our_reservation(object) && loses_reservation(ref);
+    if (const auto place = place_jobs_.find(ref); place != place_jobs_.end()) {
       if (ends) end_reservation_with(made_.jobs[place->second]);
       return;
     }
-    const bool loses = has_our_nomination(object) && loses_nomination(object, text);
+    const bool loses = has_our_nomination(object) && loses_nomination(object, ref);
     if (!loses && !ends) return;
     StatusPatch patch = loses ? cleared_nomination(plan_.id) : StatusPatch{};
     if (ends) patch = joined(std::move(patch), ended_reservation(plan_.id));
-    const std::string message = loses ? unscheduled_message(text, false) : std::string();
+    const std::string message = loses ? unscheduled_message(ref, false) : std::string();
     if (!message.empty()) {
       patch.conditions.push_back({.type = std::string(scheduled_condition),
                                   .value = false,
@@ -480,19 +479,18 @@ class JobBuilder {
   }
 
   /// The plan decides about the pod and reserves nothing for it.
-  bool loses_reservation(const std::string& text) const {
-    const auto ask = ask_of_pod_.find(text);
+  bool loses_reservation(const ObjectRef& pod) const {
+    const auto ask = ask_of_pod_.find(pod);
     return ask != ask_of_pod_.end() && !asks_.at(ask->second).ask->reservation;
   }
 
   /// The plan decides about the pod, or its group, and gives it no place.
-  bool loses_nomination(const ObjectSight& pod, const std::string& text) const {
-    if (ask_of_pod_.contains(text)) {
-      const PlanAsk& ask = *asks_.at(ask_of_pod_.at(text)).ask;
+  bool loses_nomination(const ObjectState& pod, const ObjectRef& ref) const {
+    if (const auto found = ask_of_pod_.find(ref); found != ask_of_pod_.end()) {
+      const PlanAsk& ask = *asks_.at(found->second).ask;
       return ask.placements.empty() && !ask.reservation;
     }
-    return !pod.group.empty() &&
-           asks_.contains(fmt::format("PodGroup {}/{}", pod.namespace_name, pod.group));
+    return !pod.group.empty() && asks_.contains(group_ref(pod.namespace_name, pod.group));
   }
 
   /// What follows in a moment says it as well.
@@ -502,24 +500,21 @@ class JobBuilder {
   }
 
   void add_condition(const PlanStatus& status) {
-    const bool of_pod = status.object.starts_with("Pod ");
-    const bool of_group = status.object.starts_with("PodGroup ");
-    if ((!of_pod && !of_group) || told_.contains(status.object)) return;
+    const std::optional<ObjectRef> object = parse_ref(status.object);
+    if (!object || conditions_written_.contains(*object)) return;
+    const bool of_pod = object->kind == RefKind::pod;
+    const bool of_group = object->kind == RefKind::pod_group;
+    if (!of_pod && !of_group) return;
     if (of_pod && status.condition != scheduled_condition) return;  // Marks come with evictions.
-    const std::string key = status.object.substr(status.object.find(' ') + 1);
-    const std::size_t slash = key.find('/');
-    if (slash == std::string::npos) return;
-    const std::string space = key.substr(0, slash);
-    const std::string name = key.substr(slash + 1);
-    const BookedSight* const seen = of_pod ? book_.pod(space, name) : book_.group(space, name);
+    const CachedObject* const seen = of_pod ? cache_.pod(object->namespace_name, object->name)
+                                            : cache_.group(object->namespace_name, object->name);
     if (seen == nullptr || !seen->object.node.empty()) return;
     if (of_group && status.condition == group_condition) {
       const SeenCondition* const before = seen->object.condition(group_condition);
       if (before != nullptr && before->status == "True") return;
     }
-    const std::string& ask =
-        ask_of_pod_.contains(status.object) ? ask_of_pod_.at(status.object) : status.object;
-    const auto braked = braked_.find(ask);
+    const auto ask = ask_of_pod_.find(*object);
+    const auto braked = braked_.find(ask == ask_of_pod_.end() ? *object : ask->second);
     if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
     patch.conditions.push_back({.type = status.condition,
@@ -530,11 +525,11 @@ class JobBuilder {
       patch.conditions.back().message += fmt::format(" ({})", braked->second.why);
     }
     std::string& message = patch.conditions.back().message;
-    message = owners_text(status.object, message);
+    message = owners_text(*object, message);
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,
-                 .object = status.object,
+                 .object = *object,
                  .ask = {},
                  .unit = {},
                  .seen = *seen,
@@ -547,7 +542,7 @@ class JobBuilder {
 
   void add_scheduled_group(const PlanAsk& ask) {
     if (ask.kind != AskKind::pod_group || ask.outcome != Outcome::fits) return;
-    const BookedSight* const group = book_.group(ask.namespace_name, ask.name);
+    const CachedObject* const group = cache_.group(ask.namespace_name, ask.name);
     if (group == nullptr || ask.placements.empty()) return;
     StatusPatch patch;
     patch.conditions.push_back({.type = std::string(group_condition),
@@ -558,13 +553,13 @@ class JobBuilder {
     if (before != nullptr && before->status == "True") return;
     std::vector<std::size_t> needs;
     for (const PodPlacement& place : ask.placements) {
-      const auto bind = bind_jobs_.find(pod_text(place.namespace_name, place.name));
+      const auto bind = bind_jobs_.find(pod_ref(place.namespace_name, place.name));
       if (bind == bind_jobs_.end()) return;  // One was refused already.
       needs.push_back(bind->second);
     }
     made_.jobs.push_back(
         {.urgency = Urgency::condition,
-         .object = ask_text(ask),
+         .object = ref_of(ask),
          .ask = {},
          .unit = {},
          .seen = *group,
@@ -573,28 +568,28 @@ class JobBuilder {
   }
 
   const Plan& plan_;
-  const SightBook& book_;
+  const VersionCache& cache_;
   const JobRules& rules_;
   PlanJobs made_;
-  std::map<std::string, AskNotes> asks_;                  ///< By "Pod default/urgent".
-  std::map<std::string, std::string> ask_of_pod_;         ///< By "Pod default/web".
-  std::map<std::string, std::string> unit_of_;            ///< Of victims.
-  std::map<std::string, const PlanStatus*> unscheduled_;  ///< By object.
-  std::map<std::string, BrakeAnswer> braked_;             ///< By ask: why not now.
-  std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
-  std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
-  std::vector<std::size_t> queue_jobs_;                   ///< Statuses of queues.
-  bool lacks_queue_ = false;                              ///< One of them is not even tried.
-  std::set<std::string> making_volumes_;                  ///< Asks that cannot be bound yet.
-  std::set<std::string> told_;                            ///< Whose condition is in another patch.
+  std::map<ObjectRef, AskNotes> asks_;                  ///< By ask.
+  std::map<ObjectRef, ObjectRef> ask_of_pod_;           ///< By pod.
+  std::map<ObjectRef, ObjectRef> unit_of_;              ///< By victim: what leaves as one with it.
+  std::map<ObjectRef, const PlanStatus*> unscheduled_;  ///< By object.
+  std::map<ObjectRef, BrakeAnswer> braked_;             ///< By ask: why not now.
+  std::map<ObjectRef, std::size_t> place_jobs_;         ///< By pod.
+  std::map<ObjectRef, std::size_t> bind_jobs_;          ///< By pod.
+  std::vector<std::size_t> queue_jobs_;                 ///< Statuses of queues.
+  bool lacks_queue_ = false;                            ///< One of them is not even tried.
+  std::set<ObjectRef> making_volumes_;                  ///< Asks that cannot be bound yet.
+  std::set<ObjectRef> conditions_written_;              ///< Their condition is in another patch.
 };
 
 }  // namespace
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
-                 const PlaneBooks& planes) {
-  PlanJobs jobs = JobBuilder(plan, book, rules).build();
-  add_replica_jobs(plan, book, planes, rules.brake, jobs);
+PlanJobs jobs_of(const Plan& plan, const VersionCache& cache, const JobRules& rules,
+                 const PlaneCaches& planes) {
+  PlanJobs jobs = JobBuilder(plan, cache, rules).build();
+  add_replica_jobs(plan, cache, planes, rules.brake, jobs);
   return jobs;
 }
 

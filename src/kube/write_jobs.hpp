@@ -6,8 +6,8 @@
 //     nothing is none. A nomination that stands is confirmed: what was seen may be older than what
 //     we have written since.
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
-//  5. Whoever has no place in the plan any more loses the nomination that we gave it, and whoever
-//     waits without a reservation its condition `makeway.dev/Reserved`.
+//  5. A pod that has no place in the plan any more loses the nomination that we gave it, and a pod
+//     that waits without a reservation its condition `makeway.dev/Reserved`.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
 //  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
 //     gets the node, and the bind is refused until a later plan finds the claim bound and its
@@ -16,8 +16,8 @@
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
 //     No condition or event names objects of other namespaces (tenant_text.hpp), unless
 //     `names_causes`.
-//  9. The statuses of queues that a plan changes are on the server before anybody leaves for a
-//     queue; where one of them is refused, nobody does. Nothing else relies on them.
+//  9. The statuses of queues that a plan changes are on the server before a pod is evicted for a
+//     queue; where one of them is refused, none is. Nothing else relies on them.
 // 10. Actions on objects that are gone, or that this version does not carry out, are refused.
 // 11. What a plan says about sessions is session_keeper.hpp's business, and left out here.
 // 12. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
@@ -34,8 +34,8 @@
 
 #include "control/brakes.hpp"
 #include "control/port.hpp"
-#include "kube/plane_book.hpp"
-#include "kube/sight_book.hpp"
+#include "kube/plane_cache.hpp"
+#include "kube/version_cache.hpp"
 #include "kube/write_calls.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
@@ -65,26 +65,24 @@ enum class Urgency : std::uint8_t {
 
 struct WriteJob {
   Urgency urgency = Urgency::place;
-  std::string object;  ///< "Pod default/web"
-  std::string ask;     ///< For whom, of an eviction: "Pod default/urgent".
-  std::string unit;    ///< What leaves as one with it: "PodGroup default/training", or itself.
-  BookedSight seen;
-  std::vector<WriteStep> steps;                   ///< None: it is done already.
-  std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
-  std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
+  ObjectRef object;
+  std::optional<ObjectRef> ask;   ///< Of an eviction: the ask that needs the room.
+  std::optional<ObjectRef> unit;  ///< Of an eviction: the group that leaves as one with it.
+  CachedObject seen;
+  std::vector<WriteStep> steps;                      ///< None: it is done already.
+  std::vector<std::size_t> needs;                    ///< Jobs of the same plan, by position.
+  std::optional<EventRequest> event = std::nullopt;  ///< Sent when it is done.
   bool is_eviction = false;
-  bool can_wait = false;      ///< Of a status that nothing in its plan relies on.
-  std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
+  bool can_wait = false;  ///< Of a status that nothing in its plan relies on.
+  std::optional<ObjectRef> placed = std::nullopt;  ///< Of a bind: the ask that is placed.
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
-  std::string plane;          ///< Whose API server is asked; empty: home's.
-  std::string told;           ///< As receipts name the object; empty: as above.
 };
 
 struct PlanJobs {
   std::vector<WriteJob> jobs;
-  std::vector<Receipt> refused;   ///< What is not even tried.
-  std::vector<EventWish> events;  ///< That depend on nothing.
-  /// How many refused statuses of queues whoever decided had heard of (WriteQueue, rule 12).
+  std::vector<Receipt> refused;      ///< What is not even tried.
+  std::vector<EventRequest> events;  ///< That depend on nothing.
+  /// How many refused statuses of queues the loop knew of when it decided (WriteQueue, rule 13).
   std::uint64_t heard = 0;
 };
 
@@ -102,7 +100,7 @@ struct JobRules {
 inline constexpr Duration volume_wait_max{600'000};
 
 /// Without `planes` nothing is asked of any.
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
-                 const PlaneBooks& planes = {});
+PlanJobs jobs_of(const Plan& plan, const VersionCache& cache, const JobRules& rules,
+                 const PlaneCaches& planes = {});
 
 }  // namespace makeway::kube

@@ -7,7 +7,7 @@
 namespace makeway::kube {
 namespace {
 
-ObjectSight job_sight(const std::string& name, std::string node = {}) {
+ObjectState job_object(const std::string& name, std::string node = {}) {
   return {.namespace_name = "a",
           .name = name,
           .uid = "uid-" + name,
@@ -50,25 +50,25 @@ Plan two_victims_plan() {
 
 class WriteJobsTest : public testing::Test {
  protected:
-  void see(ObjectSight object) { book.take({}, {std::move(object)}, 0); }
-  PlanJobs jobs(const Plan& plan) const { return jobs_of(plan, book, rules); }
+  void see(ObjectState object) { cache.take({}, {std::move(object)}, 0); }
+  PlanJobs jobs(const Plan& plan) const { return jobs_of(plan, cache, rules); }
   static const WriteJob* find(const PlanJobs& made, std::string_view object) {
     const auto found = std::ranges::find(made.jobs, object, &WriteJob::object);
     return found == made.jobs.end() ? nullptr : &*found;
   }
 
-  SightBook book;
+  VersionCache cache;
   JobRules rules;
 };
 
 TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
-  see(job_sight("urgent"));
-  see(job_sight("low-1", "n1"));
-  see(job_sight("low-2", "n1"));
+  see(job_object("urgent"));
+  see(job_object("low-1", "n1"));
+  see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   EXPECT_TRUE(made.refused.empty());
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Pod a/urgent");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod a/urgent");
   ASSERT_EQ(made.jobs[0].steps.size(), 1U);
   // Nomination and the word for autoscalers are one patch, and no second one follows.
   EXPECT_EQ(made.jobs[0].steps[0].patch.conditions.size(), 2U);
@@ -83,7 +83,7 @@ TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
 
 // SPEC section 8: names may belong to another tenant. Events say what conditions do.
 TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
-  see(job_sight("urgent"));
+  see(job_object("urgent"));
   Plan plan{.id = "0123"};
   plan.asks = {pod_ask("urgent", Outcome::waits, "n1")};
   plan.status = {{.object = "Pod a/urgent",
@@ -109,9 +109,9 @@ TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
 }
 
 TEST_F(WriteJobsTest, StrictBudgetsUseTheEvictionApi) {
-  see(job_sight("urgent"));
-  see(job_sight("low-1", "n1"));
-  see(job_sight("low-2", "n1"));
+  see(job_object("urgent"));
+  see(job_object("low-1", "n1"));
+  see(job_object("low-2", "n1"));
   rules.budgets = BudgetMode::strict;
   const PlanJobs made = jobs(two_victims_plan());
   ASSERT_EQ(made.jobs.size(), 3U);
@@ -119,15 +119,15 @@ TEST_F(WriteJobsTest, StrictBudgetsUseTheEvictionApi) {
 }
 
 TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
-  ObjectSight urgent = job_sight("urgent");
+  ObjectState urgent = job_object("urgent");
   urgent.nominated_node = "n1";
   urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "waits for room", ""},
                        {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
   see(urgent);
-  ObjectSight leaving = job_sight("low-1", "n1");
+  ObjectState leaving = job_object("low-1", "n1");
   leaving.leaving = true;
   see(leaving);
-  see(job_sight("low-2", "n1"));
+  see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   ASSERT_EQ(made.jobs.size(), 3U);
   ASSERT_EQ(find(made, "Pod a/urgent")->steps.size(), 1U);
@@ -137,7 +137,7 @@ TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
 }
 
 TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
-  ObjectSight urgent = job_sight("urgent");
+  ObjectState urgent = job_object("urgent");
   urgent.nominated_node = "n1";
   urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "older word", ""},
                        {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
@@ -151,27 +151,27 @@ TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
 }
 
 TEST_F(WriteJobsTest, AVictimOfTheSameNameIsAnotherPod) {
-  see(job_sight("urgent"));
-  ObjectSight other = job_sight("low-1", "n1");
+  see(job_object("urgent"));
+  ObjectState other = job_object("low-1", "n1");
   other.uid = "another";
   see(other);
-  see(job_sight("low-2", "n1"));
+  see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   ASSERT_EQ(made.refused.size(), 1U);
-  EXPECT_EQ(made.refused[0].object, "Pod a/low-1");
-  EXPECT_EQ(made.refused[0].ask, "Pod a/urgent");
+  EXPECT_EQ(ref_text(made.refused[0].object), "Pod a/low-1");
+  EXPECT_EQ(made.refused[0].ask, parse_ref("Pod a/urgent"));
   EXPECT_EQ(made.refused[0].reason, "it is gone");
 }
 
 // Only of a group whose mode is `all` do the members leave as one.
 TEST_F(WriteJobsTest, MembersOfAGroupOfModeAllLeaveAsOne) {
-  see(job_sight("urgent"));
-  see(job_sight("low-1", "n1"));
-  see(job_sight("low-2", "n1"));
+  see(job_object("urgent"));
+  see(job_object("low-1", "n1"));
+  see(job_object("low-2", "n1"));
   PodGroup one{.namespace_name = "a", .name = "one"};
   PodGroup all{.namespace_name = "a", .name = "all"};
   all.policy.mode = DisruptionMode::all;
-  book.take({one, all}, {}, 0);
+  cache.take({one, all}, {}, 0);
   Plan plan = two_victims_plan();
   plan.asks[0].victims = {{.namespace_name = "a", .name = "low-1", .unit = "PodGroup a/one"},
                           {.namespace_name = "a", .name = "low-2", .unit = "PodGroup a/all"}};
@@ -181,17 +181,17 @@ TEST_F(WriteJobsTest, MembersOfAGroupOfModeAllLeaveAsOne) {
 }
 
 TEST_F(WriteJobsTest, WithoutANominationNobodyIsEvicted) {
-  see(job_sight("low-1", "n1"));
-  see(job_sight("low-2", "n1"));
+  see(job_object("low-1", "n1"));
+  see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   EXPECT_TRUE(made.jobs.empty());
   EXPECT_EQ(made.refused.size(), 3U);
 }
 
 TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
-  see(job_sight("urgent"));
-  see(job_sight("low-1", "n1"));
-  see(job_sight("low-2", "n1"));
+  see(job_object("urgent"));
+  see(job_object("low-1", "n1"));
+  see(job_object("low-2", "n1"));
   std::size_t asked = 0;
   rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
     ++asked;
@@ -218,7 +218,7 @@ TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
 
 TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
   for (const std::string name : {"ours", "theirs"}) {
-    ObjectSight pod = job_sight(name);
+    ObjectState pod = job_object(name);
     pod.nominated_node = "n1";
     if (name == "ours") {
       pod.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
@@ -230,12 +230,12 @@ TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
                pod_ask("theirs", Outcome::infeasible, "")};
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Pod a/ours");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Pod a/ours");
   EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "");
 }
 
 TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
-  ObjectSight member = job_sight("m");
+  ObjectState member = job_object("m");
   member.group = "g";
   member.nominated_node = "n1";
   member.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
@@ -254,9 +254,9 @@ TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
 }
 
 TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
-  see(job_sight("m-0"));
-  see(job_sight("m-1"));
-  ObjectSight group = job_sight("g");
+  see(job_object("m-0"));
+  see(job_object("m-1"));
+  ObjectState group = job_object("g");
   group.kind = ObjectKind::pod_group;
   see(group);
   Plan plan{.id = "0123"};
@@ -270,7 +270,7 @@ TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 3U);
   EXPECT_EQ(made.jobs[0].event->note, "Successfully assigned a/m-0 to n1");
-  EXPECT_EQ(made.jobs[2].object, "PodGroup a/g");
+  EXPECT_EQ(ref_text(made.jobs[2].object), "PodGroup a/g");
   EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
   // It never becomes unscheduled again.
   group.conditions = {{"PodGroupInitiallyScheduled", "True", "Scheduled", "", ""}};
@@ -286,7 +286,7 @@ TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
 }
 
 TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
-  see(job_sight("pinned"));
+  see(job_object("pinned"));
   Plan plan{.id = "0123", .now = Time{5'000}};
   PlanAsk ask = pod_ask("pinned", Outcome::preempts, "n1");
   ask.reservation = PlanReservation{.node = "n1", .since = Time{1'000}};
@@ -305,7 +305,7 @@ TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
 }
 
 TEST_F(WriteJobsTest, AReservationThatEndsIsTakenBack) {
-  ObjectSight pinned = job_sight("pinned");
+  ObjectState pinned = job_object("pinned");
   pinned.conditions = {{"makeway.dev/Reserved", "True", "Reserved", "node n1, plan 0001", ""}};
   see(pinned);
   Plan plan{.id = "0123"};
@@ -343,21 +343,21 @@ TEST_F(WriteJobsTest, AReservationThatEndsIsTakenBack) {
 }
 
 TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
-  see(job_sight("stuck", "n1"));
+  see(job_object("stuck", "n1"));
   Plan plan{.id = "0123"};
   plan.actions = {job_action(ActionType::force_delete, "stuck", "n1")};
   ASSERT_EQ(jobs(plan).jobs.size(), 1U);
   EXPECT_EQ(jobs(plan).jobs[0].steps.size(), 2U);
   EXPECT_EQ(jobs(plan).jobs[0].steps[0].patch.phase, "Failed");
-  book.take({Node{.name = "n1"}}, {}, 0);
+  cache.take({Node{.name = "n1"}}, {}, 0);
   ASSERT_EQ(jobs(plan).jobs[0].steps.size(), 1U);
   EXPECT_EQ(jobs(plan).jobs[0].steps[0].grace_seconds, 0);
-  book.take({Node{.name = "n1", .taints = {{.key = "node.kubernetes.io/out-of-service"}}}}, {}, 0);
+  cache.take({Node{.name = "n1", .taints = {{.key = "node.kubernetes.io/out-of-service"}}}}, {}, 0);
   EXPECT_EQ(jobs(plan).jobs[0].steps.size(), 2U);
 }
 
 TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
-  see(job_sight("p"));
+  see(job_object("p"));
   Plan plan{.id = "0123"};
   plan.actions = {job_action(ActionType::scale_up, "p", ""),
                   job_action(ActionType::bind, "p", "n1")};
@@ -369,7 +369,7 @@ TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
 
 // Who keeps sessions carries these out (session_keeper.hpp).
 TEST_F(WriteJobsTest, SessionsAreLeftToTheirKeeper) {
-  see(job_sight("p"));
+  see(job_object("p"));
   Plan plan{.id = "0123"};
   plan.actions = {job_action(ActionType::suspend, "p", ""),
                   job_action(ActionType::bind, "s/kernel", "n1"),
@@ -391,7 +391,7 @@ TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
     ASSERT_EQ(made.refused.size(), 1U) << choice_name(type);
     EXPECT_TRUE(made.refused[0].reason.starts_with(choice_name(type))) << made.refused[0].reason;
   }
-  see(job_sight("low-1", "n1"));
+  see(job_object("low-1", "n1"));
   Plan plan{.id = "0123"};
   plan.asks = {{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "claim"}};
   plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
@@ -399,7 +399,7 @@ TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
   EXPECT_TRUE(made.jobs.empty());
   ASSERT_EQ(made.refused.size(), 1U);
   EXPECT_EQ(made.refused[0].reason, "victims of replicas are not evicted yet");
-  EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
+  EXPECT_EQ(made.refused[0].ask, ref_of(plan.asks[0]));
 }
 
 // SPEC section 8, provision a volume: never a bind before the volume is there.
@@ -408,7 +408,7 @@ class VolumeJobsTest : public WriteJobsTest {
   VolumeJobsTest() {
     Pod pod{.namespace_name = "a", .name = "db"};
     pod.shape.claims = {{.kind = ClaimKind::volume, .namespace_name = "a", .name = "data"}};
-    book.take({pod}, {job_sight("db")}, 0);
+    cache.take({pod}, {job_object("db")}, 0);
     plan.asks = {pod_ask("db", Outcome::fits, "n1")};
     plan.actions = {job_action(ActionType::bind, "db", "n1")};
   }
@@ -418,9 +418,9 @@ class VolumeJobsTest : public WriteJobsTest {
                                        .volume = bound ? "pv-1" : "",
                                        .selected_node = std::move(node),
                                        .bound = bound};
-    ObjectSight sight = job_sight("data");
-    sight.kind = ObjectKind::persistent_volume_claim;
-    book.take({object}, {sight}, 0);
+    ObjectState seen_object = job_object("data");
+    seen_object.kind = ObjectKind::persistent_volume_claim;
+    cache.take({object}, {seen_object}, 0);
   }
   Plan plan{.id = "0123", .now = Time{1'000'000}};
 };
@@ -430,7 +430,7 @@ TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 3U);
   EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "n1");
-  EXPECT_EQ(made.jobs[1].object, "PersistentVolumeClaim a/data");
+  EXPECT_EQ(ref_text(made.jobs[1].object), "PersistentVolumeClaim a/data");
   EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::select_node);
   EXPECT_EQ(made.jobs[1].steps[0].node, "n1");
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
@@ -450,15 +450,15 @@ TEST_F(VolumeJobsTest, ABoundClaimWaitsUntilItsVolumeIsShown) {
     EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::await);
     EXPECT_EQ(made.jobs[1].waits_because, "it waits until a volume for data is made on n1");
   }
-  book.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
+  cache.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
   ASSERT_EQ(jobs(plan).jobs.size(), 1U);
-  book.take({Removal{.kind = ObjectKind::persistent_volume, .name = "pv-1"}}, {}, 0);
+  cache.take({Removal{.kind = ObjectKind::persistent_volume, .name = "pv-1"}}, {}, 0);
   EXPECT_EQ(jobs(plan).jobs.size(), 2U);
 }
 
 TEST_F(VolumeJobsTest, ABoundClaimIsNoHindrance) {
   claim(true, "n1");
-  book.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
+  cache.take({PersistentVolume{.name = "pv-1"}}, {}, 0);
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 1U);
   EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::bind);
@@ -476,7 +476,7 @@ TEST_F(VolumeJobsTest, AClaimThatNobodyKnowsOrThatIsMadeElsewhereForbidsTheBind)
 
 TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
   claim(false, "n1");
-  ObjectSight waits = job_sight("db");
+  ObjectState waits = job_object("db");
   waits.nominated_node = "n1";
   waits.conditions = {
       {"PodScheduled", "False", "Unschedulable", "it waits until a volume for data is made on n1",
@@ -497,7 +497,7 @@ TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
 
 TEST_F(VolumeJobsTest, AGangWaitsForItsSlowestVolume) {
   claim(false, "n1");
-  see(job_sight("other"));
+  see(job_object("other"));
   plan.asks = {{.kind = AskKind::pod_group,
                 .namespace_name = "a",
                 .name = "g",
@@ -511,22 +511,22 @@ TEST_F(VolumeJobsTest, AGangWaitsForItsSlowestVolume) {
   EXPECT_EQ(made.jobs.back().waits_because, "it waits for volumes of others of its gang");
 }
 
-TEST_F(WriteJobsTest, TheBookForgetsWhoIsGone) {
-  see(job_sight("p"));
-  EXPECT_EQ(book.size(), 1U);
-  book.take({Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p"}}, {}, 0);
-  EXPECT_EQ(book.size(), 0U);
+TEST_F(WriteJobsTest, TheCacheForgetsRemovedObjects) {
+  see(job_object("p"));
+  EXPECT_EQ(cache.size(), 1U);
+  cache.take({Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p"}}, {}, 0);
+  EXPECT_EQ(cache.size(), 0U);
 }
 
 // ---- Queues -------------------------------------------------------------------------------------
 
-ObjectSight queue_sight(const std::string& name) {
-  ObjectSight sight;
-  sight.kind = ObjectKind::queue;
-  sight.name = name;
-  sight.uid = "uid-" + name;
-  sight.version = "7";
-  return sight;
+ObjectState queue_object(const std::string& name) {
+  ObjectState seen_object;
+  seen_object.kind = ObjectKind::queue;
+  seen_object.name = name;
+  seen_object.uid = "uid-" + name;
+  seen_object.version = "7";
+  return seen_object;
 }
 
 /// Queue `gives` loses low-1 to `gets`.
@@ -550,18 +550,18 @@ class QueueJobsTest : public WriteJobsTest {
   void see_queue(const std::string& name, Quotas allocated = {}) {
     Queue queue{.name = name, .uid = "uid-" + name};
     queue.allocated = std::move(allocated);
-    book.take({queue}, {queue_sight(name)}, 0);
+    cache.take({queue}, {queue_object(name)}, 0);
   }
 };
 
 TEST_F(QueueJobsTest, EvictionsForAQueueNeedAllStatuses) {
   see_queue("gets");
   see_queue("gives", {{"cpu", 1'000}, {"example.com/gpu", 1}});
-  see(job_sight("low-1", "n1"));
+  see(job_object("low-1", "n1"));
   const PlanJobs made = jobs(queue_plan());
   EXPECT_TRUE(made.refused.empty());
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Queue gets");
   EXPECT_FALSE(made.jobs[0].can_wait);
   EXPECT_EQ(made.jobs[0].steps[0].status, R"({"deserved":{"cpu":"1"},"allocated":{"cpu":"1500m"},)"
                                           R"("used":{"cpu":"2"},"preempting":{"cpu":"0"}})");
@@ -577,21 +577,21 @@ TEST_F(QueueJobsTest, EvictionsForAQueueNeedAllStatuses) {
 
 TEST_F(QueueJobsTest, NobodyLeavesForAQueueWithoutItsStatus) {
   see_queue("gets");
-  see(job_sight("low-1", "n1"));
+  see(job_object("low-1", "n1"));
   const PlanJobs made = jobs(queue_plan());
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  EXPECT_EQ(ref_text(made.jobs[0].object), "Queue gets");
   ASSERT_EQ(made.refused.size(), 2U);
-  EXPECT_EQ(made.refused[0].object, "Queue gives");
+  EXPECT_EQ(ref_text(made.refused[0].object), "Queue gives");
   EXPECT_EQ(made.refused[0].reason, "it is gone");
-  EXPECT_EQ(made.refused[1].object, "Pod a/low-1");
-  EXPECT_EQ(made.refused[1].ask, "Queue gets");
+  EXPECT_EQ(ref_text(made.refused[1].object), "Pod a/low-1");
+  EXPECT_EQ(made.refused[1].ask, parse_ref("Queue gets"));
 }
 
 TEST_F(QueueJobsTest, AStatusThatNothingReliesOnCanWait) {
   see_queue("gets");
   see_queue("gives");
-  see(job_sight("new"));
+  see(job_object("new"));
   Plan plan = queue_plan();
   plan.asks = {pod_ask("new", Outcome::fits, "n1")};
   plan.actions = {job_action(ActionType::bind, "new", "n1")};
@@ -600,7 +600,7 @@ TEST_F(QueueJobsTest, AStatusThatNothingReliesOnCanWait) {
   EXPECT_TRUE(made.jobs[0].can_wait);
   EXPECT_TRUE(made.jobs[2].needs.empty());  // A bind relies on no status.
   // Nor does an eviction that a brake holds back.
-  see(job_sight("low-1", "n1"));
+  see(job_object("low-1", "n1"));
   rules.brake = [](const PlanAsk&, const auto&) { return BrakeAnswer{.why = "brake: not now"}; };
   const PlanJobs held = jobs(queue_plan());
   ASSERT_EQ(held.jobs.size(), 2U);

@@ -14,11 +14,12 @@ namespace {
 constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 constexpr int status_too_many = 429;
-constexpr std::string_view queue_prefix = "Queue ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
-std::string word_of(const ConditionWish& wish) {
-  return (wish.value ? "True " : "False ") + wish.reason;
+bool is_queue(const std::optional<ObjectRef>& ref) { return ref && ref->kind == RefKind::queue; }
+
+std::string status_and_reason(const ConditionUpdate& update) {
+  return (update.value ? "True " : "False ") + update.reason;
 }
 
 bool is_refused_by_budget(int status) {
@@ -27,8 +28,8 @@ bool is_refused_by_budget(int status) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(WriteManner manner, QueueLimits limits)
-    : manner_(std::move(manner)), limits_(limits) {}
+WriteQueue::WriteQueue(WriteOptions options, QueueLimits limits)
+    : options_(std::move(options)), limits_(limits) {}
 
 // ---- What comes in ------------------------------------------------------------------------------
 
@@ -36,7 +37,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
   const std::uint64_t first = last_id_ + 1;
   std::map<std::uint64_t, std::uint64_t> joined;  // By job: the one that does the same.
   for (Receipt& receipt : jobs.refused) receipts_.push_back(std::move(receipt));
-  for (EventWish& event : jobs.events) add_event(std::move(event));
+  for (EventRequest& event : jobs.events) add_event(std::move(event));
   for (WriteJob& job : jobs.jobs) {
     Live live{.job = std::move(job),
               .plan = plan,
@@ -54,10 +55,10 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
     }
     if (live.job.is_eviction) need_binds(live);
     if (live.job.is_eviction) need_statuses(live);
-    if (!live.job.placed.empty()) need_evictions(live);
+    if (live.job.placed) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
-    const bool is_for_queue = live.job.is_eviction && live.job.ask.starts_with(queue_prefix);
+    const bool is_for_queue = live.job.is_eviction && is_queue(live.job.ask);
     if (is_for_queue && jobs.heard < statuses_refused_) {
       ++statistics_.refused;
       receipts_.push_back({.plan = plan,
@@ -87,9 +88,9 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
     evictions_[live.job.ask].insert(id);
   }
   for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
-  if (urgent && live.job.plane.empty()) plan_times_.insert(live.plan_now);
+  if (urgent && live.job.object.plane.empty()) plan_times_.insert(live.plan_now);
   Time at = live.added;
-  if (urgent && live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
+  if (urgent && live.job.object.kind == RefKind::queue) statuses_.insert(id);
   if (live.job.can_wait) {
     patient_.insert(id);
     const auto own = own_.find(live.job.object);
@@ -129,7 +130,7 @@ void WriteQueue::sort_in(std::uint64_t id, Live& live) {
 void WriteQueue::move_to(std::uint64_t id, Live& live, Stage stage, Time not_before) {
   take_out(id, live);
   const bool urgent = live.job.urgency == Urgency::place;
-  const bool is_home = live.job.plane.empty();
+  const bool is_home = live.job.object.plane.empty();
   if (urgent && is_home && live.stage == Stage::sent) --places_sent_;
   if (urgent && is_home && stage == Stage::sent) ++places_sent_;
   live.stage = stage;
@@ -157,7 +158,7 @@ void WriteQueue::admit_due(Time now) {
 
 /// What an eviction for a queue relies on may have been decided by an earlier plan.
 void WriteQueue::need_statuses(Live& live) {
-  if (!live.job.ask.starts_with(queue_prefix)) return;
+  if (!is_queue(live.job.ask)) return;
   for (const std::uint64_t id : statuses_) {
     live.needs.insert(id);
     hasten(id, live.added);
@@ -206,7 +207,7 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   if (is_status(job)) {
     // What waits for the status of a schedule or a session relies on what it says: it is not
     // replaced. A queue's next status says all that the one before did.
-    const bool is_relied_on = !job.object.starts_with(queue_prefix) && needed_by_.contains(id);
+    const bool is_relied_on = job.object.kind != RefKind::queue && needed_by_.contains(id);
     const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
                           last.job.seen.object.uid == job.seen.object.uid && !is_relied_on;
     return is_newer ? std::optional(id) : std::nullopt;
@@ -231,23 +232,29 @@ void WriteQueue::join(std::uint64_t id, Live newer) {
 
 /// The same reason was written a short while ago; what was seen may be older than that.
 bool WriteQueue::is_repeated(const WriteJob& job, Time now) const {
-  return std::ranges::all_of(job.steps.front().patch.conditions, [&](const ConditionWish& wish) {
-    const auto told = told_.find({job.object, wish.type});
-    return told != told_.end() && told->second.when + limits_.condition_again > now &&
-           told->second.word == word_of(wish) && told->second.uid == job.seen.object.uid;
-  });
+  return std::ranges::all_of(
+      job.steps.front().patch.conditions, [&](const ConditionUpdate& update) {
+        const auto written = written_conditions_.find({job.object, update.type});
+        return written != written_conditions_.end() &&
+               written->second.when + limits_.condition_again > now &&
+               written->second.status_and_reason == status_and_reason(update) &&
+               written->second.uid == job.seen.object.uid;
+      });
 }
 
-void WriteQueue::note_told(const Live& live, Time now) {
-  constexpr std::size_t told_max = 50'000;
-  if (told_.size() > told_max) {
-    std::erase_if(
-        told_, [&](const auto& each) { return each.second.when + limits_.condition_again < now; });
+void WriteQueue::note_written(const Live& live, Time now) {
+  constexpr std::size_t kept_max = 50'000;
+  if (written_conditions_.size() > kept_max) {
+    std::erase_if(written_conditions_, [&](const auto& each) {
+      return each.second.when + limits_.condition_again < now;
+    });
   }
-  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
-    told_.insert_or_assign(
-        {live.job.object, wish.type},
-        Told{.when = now, .word = word_of(wish), .uid = live.job.seen.object.uid});
+  for (const ConditionUpdate& update : live.job.steps[live.step].patch.conditions) {
+    written_conditions_.insert_or_assign(
+        {live.job.object, update.type},
+        WrittenCondition{.when = now,
+                         .status_and_reason = status_and_reason(update),
+                         .uid = live.job.seen.object.uid});
   }
 }
 
@@ -269,10 +276,10 @@ bool WriteQueue::is_confirmed(const Live& live) const {
 void WriteQueue::give_way(const WriteJob& newer) {
   const auto line = lines_.find(newer.object);
   if (line == lines_.end()) return;
-  const std::vector<ConditionWish>& news = newer.steps.front().patch.conditions;
-  const auto is_old = [&](const ConditionWish& wish) {
+  const std::vector<ConditionUpdate>& news = newer.steps.front().patch.conditions;
+  const auto is_old = [&](const ConditionUpdate& update) {
     return newer.urgency == Urgency::place ||
-           std::ranges::find(news, wish.type, &ConditionWish::type) != news.end();
+           std::ranges::find(news, update.type, &ConditionUpdate::type) != news.end();
   };
   std::vector<std::uint64_t> old;
   for (const std::uint64_t id : line->second) {
@@ -295,7 +302,7 @@ void WriteQueue::forget(std::uint64_t id) {
   conditions_.erase(id);
   needed_by_.erase(id);
   if (live.job.urgency == Urgency::place) {
-    const bool is_home = live.job.plane.empty();
+    const bool is_home = live.job.object.plane.empty();
     if (is_home && live.stage == Stage::sent) --places_sent_;
     if (is_home) plan_times_.erase(plan_times_.find(live.plan_now));
   }
@@ -321,8 +328,8 @@ void WriteQueue::forget(std::uint64_t id) {
 
 // ---- What goes out ------------------------------------------------------------------------------
 
-ObjectSight WriteQueue::guarded(const Live& live) const {
-  ObjectSight object = live.job.seen.object;
+ObjectState WriteQueue::guarded(const Live& live) const {
+  ObjectState object = live.job.seen.object;
   const auto own = own_.find(live.job.object);
   const bool newer = own != own_.end() && own->second.object.uid == object.uid &&
                      own->second.answer > live.job.seen.answers;
@@ -345,40 +352,41 @@ bool WriteQueue::is_written(const Live& live) const {
   StatusPatch patch = step.patch;
   if (patch.nominated_node) {
     std::erase_if(patch.conditions,
-                  [](const ConditionWish& wish) { return wish.type == scheduled_condition; });
+                  [](const ConditionUpdate& update) { return update.type == scheduled_condition; });
   }
   return !changes(patch, own->second.object);
 }
 
 WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
   const WriteStep& step = live.job.steps[live.step];
-  const ObjectSight object = guarded(live);
+  const ObjectState object = guarded(live);
   switch (step.kind) {
-    case WriteKind::bind: return bind_call(manner_, object, step.node, live.plan);
-    case WriteKind::erase: return delete_call(manner_, object, step.grace_seconds);
-    case WriteKind::evict: return eviction_call(manner_, object);
-    case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
-    case WriteKind::select_node: return select_node_call(manner_, object, step.node);
+    case WriteKind::bind: return bind_call(options_, object, step.node, live.plan);
+    case WriteKind::erase: return delete_call(options_, object, step.grace_seconds);
+    case WriteKind::evict: return eviction_call(options_, object);
+    case WriteKind::patch_group: return patch_group_call(options_, object, step.patch, server_now);
+    case WriteKind::select_node: return select_node_call(options_, object, step.node);
     case WriteKind::patch_own:
-      return patch_own_call(manner_, object,
+      return patch_own_call(options_, object,
                             own_status(object, step.status, step.patch, server_now));
-    case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
+    case WriteKind::create_pod: return create_pod_call(options_, object, step.pod);
     case WriteKind::read_scale: return read_scale_call(object);
-    case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
+    case WriteKind::scale: return scale_call(options_, object, step.replicas_to);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
   }
-  return patch_pod_call(manner_, object, step.patch, server_now);
+  return patch_pod_call(options_, object, step.patch, server_now);
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
   patient_.erase(id);
   move_to(id, live, Stage::sent, now);
   live.sent_at = now;
-  note_told(live, now);
+  note_written(live, now);
   if (live.job.steps[live.step].kind != WriteKind::read_scale) ++statistics_.sent;
-  return {.job = id, .reads = false, .call = call_of(live, server_now), .plane = live.job.plane};
+  return {
+      .job = id, .reads = false, .call = call_of(live, server_now), .plane = live.job.object.plane};
 }
 
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
@@ -388,14 +396,15 @@ std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
     Live& live = jobs_.at(id);
     if (rank == Rank::reads) {
       move_to(id, live, Stage::reads, now);
-      return Sending{.job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
+      return Sending{
+          .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.object.plane};
     }
     if (live.job.steps[live.step].kind == WriteKind::await) {
       refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.
     } else if (is_confirmed(live)) {
       step_done(id, {}, now);
     } else if (is_written(live)) {
-      if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
+      if (live.job.steps.size() == 1) live.job.event.reset();  // Sent with the first one.
       step_done(id, {}, now);
     } else {
       return send(id, live, now, server_now);
@@ -417,8 +426,8 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
   return send(id, jobs_.at(id), now, server_now);
 }
 
-/// What is only read again keeps no event waiting, nor does what goes to a plane: nobody knows when
-/// that answers.
+/// What is only read again keeps no event waiting, nor does what goes to a plane: that may never
+/// answer.
 bool WriteQueue::is_placing() const { return unsent() > 0 || places_sent_ > 0; }
 
 std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
@@ -436,7 +445,7 @@ std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   const std::uint64_t stamp = static_cast<std::uint64_t>(server_now.ms) * ns_per_ms + id;
   Sending sending{
-      .job = id, .reads = false, .call = event_call(manner_, events_.front(), server_now, stamp)};
+      .job = id, .reads = false, .call = event_call(options_, events_.front(), server_now, stamp)};
   events_.pop_front();
   return sending;
 }
@@ -471,7 +480,7 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
-    const ObjectSight& about = live.job.seen.object;
+    const ObjectState& about = live.job.seen.object;
     const bool creates = step.kind == WriteKind::create_pod;
     const WriteGoal goal{.kind = step.kind,
                          .uid = creates ? about.owner_uid : about.uid,
@@ -510,7 +519,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
   const bool urgent = live.job.urgency == Urgency::place;
   const WriteKind kind = live.job.steps[live.step].kind;
   if (!urgent && answer.verdict != Verdict::done && is_moot(live, answer)) {
-    forget_told(live);
+    forget_written(live);
     return refuse(id, answer.reason);
   }
   switch (answer.verdict) {
@@ -539,7 +548,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      // Words may be said twice; else whoever waits is not told before its next turn.
+      // A condition may be written twice; else it would be missing until the next decision.
       if (!urgent && now < live.added + limits_.send_max) {
         return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
       }
@@ -560,43 +569,38 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
   const bool was_read = answer.object.has_value();
   if (was_read && live.last_reading) return refuse(id, live.refusal);
   // The server is done with it after its deadline; it counts from when the write came in.
-  const Time settled = live.sent_at + manner_.timeout + manner_.timeout;
+  const Time settled = live.sent_at + options_.timeout + options_.timeout;
   if (was_read) {
     live.last_reading = true;
     return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
-  if (now >= live.added + limits_.send_max + manner_.timeout + manner_.timeout) {
+  if (now >= live.added + limits_.send_max + options_.timeout + options_.timeout) {
     return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
   move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
 }
 
-/// Of a word: somebody has changed its object meanwhile, or a write that places waits behind it.
+/// Of a condition: its object has changed meanwhile, or a write that places waits behind it.
 bool WriteQueue::is_moot(const Live& live, const WriteAnswer& answer) const {
   const Live& last = jobs_.at(lines_.at(live.job.object).back());
   return answer.status == status_conflict || last.job.urgency == Urgency::place;
 }
 
-void WriteQueue::forget_told(const Live& live) {
-  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
-    told_.erase({live.job.object, wish.type});
+void WriteQueue::forget_written(const Live& live) {
+  for (const ConditionUpdate& update : live.job.steps[live.step].patch.conditions) {
+    written_conditions_.erase({live.job.object, update.type});
   }
 }
 
 Time WriteQueue::pause_end(Live& live, const std::optional<Duration>& retry_after, Time now) {
-  std::int64_t pause_ms = limits_.pause_first.ms;
-  for (int doubled = 0; doubled < live.attempts && pause_ms < limits_.pause_max.ms; ++doubled) {
-    pause_ms *= 2;
-  }
-  ++live.attempts;
-  pause_ms = std::min(pause_ms, limits_.pause_max.ms);
-  // Between the half of it and all of it, so that not all come back together.
+  std::int64_t pause_ms = limits_.pause.after(++live.attempts).ms;
+  // Between half of it and all of it, so that not all of them are sent again together.
   const auto varied = static_cast<std::int64_t>(mix64(++pauses_) & 0xFFFFU);
   pause_ms = pause_ms / 2 + varied % (pause_ms / 2 + 1);
   return now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
 }
 
-void WriteQueue::remember(const std::string& key, const ObjectSight& object, Time now) {
+void WriteQueue::remember(const ObjectRef& key, const ObjectState& object, Time now) {
   constexpr std::size_t kept_max = 20'000;
   constexpr Duration kept{60'000};
   if (own_.size() > kept_max) {
@@ -637,7 +641,7 @@ std::vector<std::uint64_t> WriteQueue::dependents_of(std::uint64_t id) const {
   return found == needed_by_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
-void WriteQueue::add_event(EventWish event) {
+void WriteQueue::add_event(EventRequest event) {
   events_.push_back(std::move(event));
   if (events_.size() <= limits_.events_max) return;
   events_.pop_front();
@@ -656,16 +660,75 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
     plans.insert(plans.begin(), live.plan);
     for (const std::string& plan : plans) {
       receipts_.push_back({.plan = plan,
-                           .object = live.job.told.empty() ? live.job.object : live.job.told,
+                           .object = live.job.object,
                            .reason = reason,
                            .ask = live.job.ask,
-                           .uncertain = uncertain,
-                           .plane = live.job.plane});
+                           .uncertain = uncertain});
     }
   }
   const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
   for (const std::uint64_t other : dependents) refuse(other, std::string(relies_on_refused));
+}
+
+// ---- What leaves as one
+// --------------------------------------------------------------------------
+
+WriteQueue::UnitKey WriteQueue::unit_of(const Live& live) {
+  return {.plan = live.plan, .ask = live.job.ask, .unit = live.job.unit.value_or(live.job.object)};
+}
+
+/// A pod of the unit has left, or may have.
+bool WriteQueue::has_begun(const UnitKey& unit, std::uint64_t but_for) const {
+  const auto found = units_.find(unit);
+  if (found == units_.end()) return false;
+  if (found->second.left_since) return true;
+  return std::ranges::any_of(found->second.jobs, [&](std::uint64_t id) {
+    const Live& live = jobs_.at(id);
+    if (id == but_for || live.stage == Stage::waits) return false;
+    const WriteKind kind = live.job.steps[live.step].kind;
+    return kind == WriteKind::erase || kind == WriteKind::evict;
+  });
+}
+
+void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now) {
+  const UnitKey unit = unit_of(live);
+  const bool is_half_gone = has_begun(unit, id);
+  spare_others(unit, id);
+  if (!is_half_gone) return refuse(id, answer.reason);
+  const Time until = units_.at(unit).left_since.value_or(now) + limits_.leave_max;
+  if (answer.status == status_too_many && now < until) {
+    ++statistics_.again;
+    return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
+  }
+  report_left_behind(live);
+  refuse(id, fmt::format("others of {} have left, and a budget keeps this one: {}",
+                         ref_text(unit.unit), answer.reason));
+}
+
+void WriteQueue::report_left_behind(const Live& live) {
+  ++statistics_.left_behind;
+  add_event({.regarding = live.job.seen.object,
+             .regarding_kind = "Pod",
+             .is_warning = true,
+             .reason = "LeftBehind",
+             .action = "Preempting",
+             .note = fmt::format("others of {} have left, and a disruption budget keeps this pod",
+                                 ref_text(unit_of(live).unit))});
+}
+
+/// The room of the ask's other victims alone does not help it.
+void WriteQueue::spare_others(const UnitKey& but_for, std::uint64_t refused) {
+  std::vector<std::uint64_t> spared;
+  std::map<UnitKey, bool> begun;
+  for (const std::uint64_t id : evictions_.at(but_for.ask)) {
+    const Live& live = jobs_.at(id);
+    if (!waiting_.contains(id) || live.plan != but_for.plan) continue;
+    const auto [unit, is_new] = begun.try_emplace(unit_of(live));
+    if (is_new) unit->second = has_begun(unit->first, refused);
+    if (!unit->second) spared.push_back(id);
+  }
+  for (const std::uint64_t id : spared) refuse(id, "another victim of this ask stays");
 }
 
 // ---- What is given up ---------------------------------------------------------------------------
@@ -686,7 +749,7 @@ void WriteQueue::drop(Which which, const std::string& reason) {
 void WriteQueue::drop_plane(const std::string& plane, const std::string& reason) {
   std::vector<std::uint64_t> dropped;
   for (const std::uint64_t id : waiting_) {
-    if (jobs_.at(id).job.plane == plane) dropped.push_back(id);
+    if (jobs_.at(id).job.object.plane == plane) dropped.push_back(id);
   }
   for (const std::uint64_t id : dropped) refuse(id, reason);
 }

@@ -3,35 +3,35 @@
 //  1. Per object one write at a time, in the order of the plans; over objects in parallel. A
 //     nomination that waits and the next plan's to the same node are one write.
 //  2. A job starts when the jobs that it needs are done. If one of them is refused, so is it. An
-//     eviction needs the bind of its pod, as long as nobody knows what became of that.
+//     eviction needs the bind of its pod, as long as it is unknown what became of that.
 //  3. "Again" (overload, nothing sent) waits as long as the server says and sends the same; after
 //     `send_max` it is refused.
 //  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
 //  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else at home and have an allowance; what goes to a
-//     plane, which may not answer, keeps nobody waiting. A condition that is not sent yet gives way
+//     plane, which may not answer, keeps nothing waiting. A condition that is not sent yet gives way
 //     to any other write about its object, but not to a condition of another type. Refused, they
 //     are dropped, and so is one that must be sent again while a write that places waits behind
 //     it. One whose status and reason we wrote a short while ago, in whatever patch, waits for its
 //     minute.
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
-//     leaves as one with somebody who has left goes on: it is evicted, and the refused one tried
-//     again, until `leave_max` after the first one; who stays then is reported.
+//     leaves as one with a pod that has left goes on: it is evicted, and the refused one tried
+//     again, until `leave_max` after the first one; a pod that stays then is reported.
 //  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
 //     back, and when what we are writing now has been answered.
-// 10. Binds that are ready go before other writes: they end a pod's wait, and free nobody's room.
-// 11. A bind waits for the evictions of its ask that are not answered: who is told to leave counts
-//     no more for a spread, and stays if that is refused.
+// 10. Binds that are ready go before other writes: they end a pod's wait, and free no room.
+// 11. A bind waits for the evictions of its ask that are not answered: a victim does not count for
+//     a spread any more, and stays if its eviction is refused.
 // 12. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
 //     several plans nominate a pod before a watch shows the first nomination, and a bind must not
 //     wait for all of them.
 // 13. A status that nothing relies on is sent at most once in `status_again`; until then the next
 //     plan's takes its place. An eviction for a queue needs all statuses of queues that are not
 //     answered, also those of earlier plans: these do not wait any more. If one was refused and
-//     whoever decided had not heard of it, the eviction relies on what is not there, and is
-//     refused.
+//     the loop did not know of it when it decided, the eviction relies on what is not there, and
+//     is refused.
 // 14. A Deployment that has changed since it was read is read again, and scaled if it still has as
 //     many replicas as the plan says.
 #pragma once
@@ -43,10 +43,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "control/allowance.hpp"
 #include "control/port.hpp"
 #include "kube/write_answers.hpp"
@@ -63,8 +63,7 @@ struct QueueLimits {
   Duration status_again{1'000};      ///< Of a kind of ours.
   Duration send_max{60'000};
   Duration leave_max{60'000};  ///< So long a unit that leaves may take to leave whole.
-  Duration pause_first{100};
-  Duration pause_max{2'000};
+  Backoff pause{.first = {100}, .max = {2'000}};
 };
 
 /// What to send: a write, or a reading of the object.
@@ -87,7 +86,7 @@ struct QueueStatistics {
 
 class WriteQueue {
  public:
-  WriteQueue(WriteManner manner, QueueLimits limits);
+  WriteQueue(WriteOptions options, QueueLimits limits);
 
   /// Times are of a clock that never goes back, except `plan_now`, which only comes out again.
   void add(const std::string& plan, Time plan_now, PlanJobs jobs, Time now);
@@ -106,7 +105,7 @@ class WriteQueue {
   std::uint64_t statuses_refused() const { return statuses_refused_; }
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
-  /// Of what goes to the home server: a plane that does not answer makes nobody wait.
+  /// Of what goes to the home server: a plane that does not answer makes nothing else wait.
   std::size_t unsent() const { return waiting_.size() - patient_.size() - to_planes_.size(); }
   /// The oldest plan with an unanswered action.
   std::optional<Time> sending_since() const;
@@ -121,11 +120,11 @@ class WriteQueue {
     to_read,  ///< To be read.
     reads,    ///< For the object.
   };
-  /// Of what may be sent now: who comes first.
+  /// Of what may be sent now: what comes first.
   enum class Rank : std::uint8_t {
     ends,    ///< For which nothing is sent, as a rule.
-    reads,   ///< Of what nobody knows what became of it.
-    binds,   ///< Nobody waits for them, but the pod does.
+    reads,   ///< Of writes whose outcome is unknown.
+    binds,   ///< No other write waits for them, but the pod does.
     writes,  ///< All others that place.
     words,   ///< Conditions.
   };
@@ -146,17 +145,24 @@ class WriteQueue {
     std::vector<std::string> also;  ///< Plans that said the same while it waited.
   };
   struct OwnVersion {
-    ObjectSight object;  ///< As the server answered.
+    ObjectState object;  ///< As the server answered.
     std::uint64_t answer = 0;
     Time when;
   };
-  struct Told {
+  /// The status and the reason that we wrote last.
+  struct WrittenCondition {
     Time when;
-    std::string word;  ///< Status and reason.
-    std::string uid;   ///< Whoever has the name later was told nothing.
+    std::string status_and_reason;
+    std::string uid;  ///< Another object may get the name later.
   };
   /// What leaves as one for one ask by one plan, as long as one of its jobs is here.
-  using UnitKey = std::tuple<std::string, std::string, std::string>;  ///< Plan, ask, unit.
+  struct UnitKey {
+    std::string plan;
+    std::optional<ObjectRef> ask;
+    ObjectRef unit;
+
+    friend auto operator<=>(const UnitKey&, const UnitKey&) = default;
+  };
   struct LeavingUnit {
     std::set<std::uint64_t> jobs;
     std::optional<Time> left_since;  ///< The first of its pods; none: all are there.
@@ -171,7 +177,7 @@ class WriteQueue {
   bool is_written(const Live& live) const;
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
-  ObjectSight guarded(const Live& live) const;
+  ObjectState guarded(const Live& live) const;
   std::optional<Sending> next_condition(Time now, Time server_now);
   bool is_placing() const;
   std::optional<Sending> next_event(Time now, Time server_now);
@@ -184,8 +190,8 @@ class WriteQueue {
   void hasten(std::uint64_t id, Time now);
   void give_way(const WriteJob& newer);
   bool is_repeated(const WriteJob& job, Time now) const;
-  void note_told(const Live& live, Time now);
-  void forget_told(const Live& live);
+  void note_written(const Live& live, Time now);
+  void forget_written(const Live& live);
   bool is_moot(const Live& live, const WriteAnswer& answer) const;
   bool was_taken_back(const WriteJob& job) const;
   bool is_confirmed(const Live& live) const;
@@ -201,15 +207,15 @@ class WriteQueue {
   void budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void spare_others(const UnitKey& but_for, std::uint64_t refused);
   void report_left_behind(const Live& live);
-  void add_event(EventWish event);
+  void add_event(EventRequest event);
   void forget(std::uint64_t id);
-  void remember(const std::string& key, const ObjectSight& object, Time now);
+  void remember(const ObjectRef& key, const ObjectState& object, Time now);
 
-  WriteManner manner_;
+  WriteOptions options_;
   QueueLimits limits_;
   Jobs jobs_;
-  std::map<std::string, std::deque<std::uint64_t>> lines_;    ///< By object.
-  std::map<std::string, std::set<std::uint64_t>> evictions_;  ///< By ask.
+  std::map<ObjectRef, std::deque<std::uint64_t>> lines_;                   ///< By object.
+  std::map<std::optional<ObjectRef>, std::set<std::uint64_t>> evictions_;  ///< By ask.
   std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
   std::set<std::uint64_t> patient_;     ///< Of these, statuses that nothing relies on.
   std::set<std::uint64_t> to_planes_;   ///< Of these, what no home server is asked for.
@@ -218,13 +224,14 @@ class WriteQueue {
   /// What may be sent or read at that time, and when that has come, in the order of sending.
   std::set<std::pair<Time, std::uint64_t>> due_;
   std::set<std::pair<Rank, std::uint64_t>> ready_;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: who waits for it.
+  std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: the jobs that wait for it.
   std::multiset<Time> plan_times_;                                 ///< Of jobs that place at home.
   std::size_t places_sent_ = 0;  ///< Jobs that place at home, unanswered.
-  std::deque<EventWish> events_;
+  std::deque<EventRequest> events_;
   std::set<std::uint64_t> event_sent_;
-  std::map<std::pair<std::string, std::string>, Told> told_;  ///< By object and condition.
-  std::map<std::string, OwnVersion> own_;
+  std::map<std::pair<ObjectRef, std::string>, WrittenCondition>
+      written_conditions_;  ///< By object and condition.
+  std::map<ObjectRef, OwnVersion> own_;
   std::map<UnitKey, LeavingUnit> units_;
   std::vector<Receipt> receipts_;
   std::optional<Allowance> condition_allowance_;

@@ -11,12 +11,12 @@ namespace {
 using WriteQueueStatuses = WriteQueueScene;
 
 WriteJob status_job(std::string status, bool can_wait) {
-  ObjectSight seen;
+  ObjectState seen;
   seen.kind = ObjectKind::queue;
   seen.name = "team";
   seen.uid = "q";
   seen.version = "1";
-  return {.object = "Queue team",
+  return {.object = *parse_ref("Queue team"),
           .ask = {},
           .unit = {},
           .seen = {.object = std::move(seen)},

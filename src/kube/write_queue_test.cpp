@@ -73,7 +73,7 @@ TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/binding");
   reply(http_answer(504));
   WriteJob victim = queued_job("low", evict_steps());
-  victim.ask = "Pod a/u";
+  victim.ask = parse_ref("Pod a/u");
   victim.is_eviction = true;
   add({victim});
   EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/low");
@@ -94,7 +94,7 @@ TEST_F(WriteQueueTest, ABindWaitsForTheEvictionsOfItsAsk) {
     add({victim_of("low")});
     const std::uint64_t eviction = mark_and_evict("low");
     WriteJob bind = queued_job("u", {bind_step()});
-    bind.placed = "Pod a/u";
+    bind.placed = parse_ref("Pod a/u");
     add({bind});
     EXPECT_EQ(next(), "");
     queue.answered(eviction, refuses ? budget_says_no() : http_answer(201), now);
@@ -107,7 +107,7 @@ TEST_F(WriteQueueTest, ABindWaitsForTheEvictionsOfItsAsk) {
 TEST_F(WriteQueueTest, NominationsToOneNodeThatWaitAreOne) {
   WriteJob victim = queued_job("low", evict_steps());
   victim.needs = {0};
-  victim.ask = "Pod a/u";
+  victim.ask = parse_ref("Pod a/u");
   add({queued_job("u", {nominate_step()})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   for (const std::string plan : {"2", "3", "4"}) {
@@ -139,7 +139,7 @@ TEST_F(WriteQueueTest, NominationsToAnotherNodeAreSentInTheirOrder) {
 TEST_F(WriteQueueTest, VictimsWaitForTheNomination) {
   WriteJob victim = queued_job("low", evict_steps());
   victim.needs = {0};
-  victim.ask = "Pod a/u";
+  victim.ask = parse_ref("Pod a/u");
   add({queued_job("u", {nominate_step()}), victim});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   EXPECT_EQ(next(), "");
@@ -230,7 +230,7 @@ TEST_F(WriteQueueTest, GuardsFollowOurOwnPatches) {
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/eviction");
   EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
   reply(http_answer(201));
-  // A sight from before the answer is as good as the answer; one from after it counts itself.
+  // A seen_object from before the answer is as good as the answer; one from after it counts itself.
   WriteJob older = queued_job("low", {bind_step()});
   add({older});
   next();
@@ -451,7 +451,7 @@ TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   WriteJob bind = queued_job("p", {bind_step()});
-  bind.event = EventWish{.regarding = bind.seen.object, .reason = "Scheduled"};
+  bind.event = EventRequest{.regarding = bind.seen.object, .reason = "Scheduled"};
   add({word, bind});
   EXPECT_EQ(queue.unsent(), 1U);
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");

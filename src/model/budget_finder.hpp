@@ -2,8 +2,8 @@
 //
 // A selector nearly always wants a label to have a certain value. So a budget is found by one such
 // label, else by a key that must be there. Budgets that do nothing but exclude labels govern every
-// pod of their namespace that has labels, but for those that a label excludes; nobody asks them
-// one by one, and nobody needs to list them: `find` tells whom they leave out. It costs O(labels +
+// pod of their namespace that has labels, but for those that a label excludes; they are neither
+// asked one by one nor listed: `find` reports which pods they leave out. It costs O(labels +
 // candidates) a question, where asking all budgets for all pods would be quadratic.
 #pragma once
 

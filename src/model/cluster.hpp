@@ -10,10 +10,10 @@
 //     derived state, whatever slots they got. (Node classes may stay finer than needed after a pod
 //     that selected nodes by some label is gone; `compacted` forgets.)
 //  3. References may dangle: a pod may name a node, a group or a class that is not here (yet). It
-//     is kept and counted; `validate` in validation.hpp tells. A bound pod whose group is not here
-//     is a unit of its own.
+//     is kept and counted; `validate` in validation.hpp reports it. A bound pod whose group is not
+//     here is a unit of its own.
 //  4. Reading is free of side effects; while a decision is made the cluster is const.
-//  5. Kernels of sessions are rows among the pods, so that whoever counts what a node holds counts
+//  5. Kernels of sessions are rows among the pods, so that a count of what a node holds includes
 //     them. They are no pods: flags.kernel is set, their namespace is empty, they take none of the
 //     resource `pods`, no selector matches them, and lists of pods do not have them. `find_pod`
 //     finds one by the session's namespace and "session/kernel".
@@ -124,14 +124,14 @@ class Cluster {
   // ---- Columns ------------------------------------------------------------------------------
   const PodColumns& pods() const { return pods_; }
   PodRange each_pod() const { return {pods_, PodRange::Kernels::skipped}; }
-  /// For who counts what is held: kernels of sessions, too.
+  /// For counting what is held: kernels of sessions, too.
   PodRange each_row() const { return {pods_, PodRange::Kernels::included}; }
   const NodeColumns& nodes() const { return nodes_; }
   const IndexedVector<UnitIndex, Unit>& units() const { return units_; }
   const IndexedVector<GroupIndex, Group>& groups() const { return groups_; }
   /// Of its Workload; null: there is none.
   const GroupTemplate* template_of(const Group& group) const;
-  /// What its PodGroup says or, where there is none, its Workload's template; null: nobody does.
+  /// What its PodGroup says or, where there is none, its Workload's template; null: neither does.
   const GroupPolicy* policy_of(const Group& group) const;
   const NodeOrder& order() const { return order_; }
   const ResourceTable& resources() const { return resources_; }
@@ -155,7 +155,7 @@ class Cluster {
 
   // Lists of pods that `apply` keeps, so that a cycle does not walk over all; in no order that
   // means anything.
-  /// Not bound and not being deleted; no kernels, and none of other planes: somebody else places
+  /// Not bound and not being deleted; no kernels, and none of other planes: Makeway does not place
   /// those.
   const std::set<PodIndex>& pending_pods() const { return pending_pods_; }
   /// Bound and being deleted; kernels of sessions that end, too.

@@ -5,9 +5,9 @@
 //   cluster = compaction.take();
 //
 // Interned texts, label sets and rows are never forgotten one by one: ids would have to be counted
-// wherever they stand. Instead a second store is filled while the first goes on, so that nobody
-// waits for it; the price is twice the memory for that time. Indices of the one mean nothing in
-// the other.
+// wherever they stand. Instead a second store is filled while the first goes on, so that no cycle
+// waits for it; the price is twice the memory for that time. Indices of the one mean nothing in the
+// other.
 #pragma once
 
 #include <cstddef>

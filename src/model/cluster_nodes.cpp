@@ -141,7 +141,7 @@ void Cluster::classify_all() {
   }
 }
 
-// ---- Who claims a node --------------------------------------------------------------------------
+// ---- Claims on nodes ----------------------------------------------------------------------------
 
 void Cluster::set_claims(NodeIndex node, NodeClaims claims) {
   const auto any = [](NodeClaims each) { return each.sessions || each.replicas ? 1 : 0; };

@@ -216,7 +216,7 @@ Cluster::OrderKey Cluster::order_key(PodIndex pod) const {
 bool Cluster::guarded(PodIndex pod) const {
   const PodFlags flags = pods_.flags[pod];
   if (flags.mirror || flags.opted_out || flags.is_protected || flags.kernel) return true;
-  if (flags.kept != KeptBy::nobody) return true;
+  if (flags.kept != KeptBy::none) return true;
   if (pods_.deletion[pod] != no_time || units_[pods_.unit[pod]].kind == UnitKind::group)
     return true;
   if (flags.of_daemon_set || is_pinned(*this, pod)) return true;
@@ -308,8 +308,8 @@ ShapeId Cluster::intern_shape(const PodShape& shape) {
   for (const NodeSelectorTerm& term : shape.node_terms) {
     for (const Requirement& requirement : term.labels) note_key(requirement.key);
   }
-  for (const NodeWish& wish : shape.wishes.nodes) {
-    for (const Requirement& requirement : wish.term.labels) note_key(requirement.key);
+  for (const NodePreference& preference : shape.preferences.nodes) {
+    for (const Requirement& requirement : preference.term.labels) note_key(requirement.key);
   }
   if (selecting_keys_.size() != keys && !bulk_) classify_all();
   return id;

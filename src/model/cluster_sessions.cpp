@@ -37,7 +37,7 @@ void Cluster::leave_kernels(const ObjectKeyView& key) {
 PodIndex Cluster::enter_kernel(const Session& session, const Kernel& kernel, bool memory) {
   const SessionStatus& status = session.status;
   const bool suspends = status.fate == SessionFate::suspends;
-  // Nobody else's rules apply to it: above every pod, and never an asker among them.
+  // No rules of other policies apply to it: above every pod, and never a pod that asks.
   Pod pod{.name = session.namespace_name + "/" + session.name + "/" + kernel.name,
           .uid = session.uid,
           .priority = std::numeric_limits<std::int32_t>::max(),

@@ -54,7 +54,7 @@ TEST(Cluster, StartsEmpty) {
   EXPECT_EQ(cluster.default_priority_class(), nullptr);
 }
 
-TEST(Cluster, RunningSumsTellWhatWouldBeFree) {
+TEST(Cluster, RunningSumsSayWhatWouldBeFree) {
   Cluster cluster;
   cluster.apply(node("n1"));
   cluster.apply(pod("low", "n1", 10, 1000));

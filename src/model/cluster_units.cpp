@@ -226,8 +226,8 @@ void Cluster::leave_unit(PodIndex pod) {
   drop_group_if_unused(unit.group);
 }
 
-/// To the group, if there is one. Nobody says whether the pods of an unknown group belong together:
-/// those that run already stand for themselves.
+/// To the group, if there is one. It is unknown whether the pods of an unknown group belong
+/// together: those that run are units of their own.
 void Cluster::attach(PodIndex pod, GroupIndex group, bool bound) {
   const bool stray = group.exists() && bound && policy_of(groups_[group]) == nullptr;
   if (group.exists() && !stray) {

@@ -1,4 +1,4 @@
-// The columns of the store. Slots of removed objects are reused; `exists` tells which are alive.
+// The columns of the store. Slots of removed objects are reused; `exists` says which are in use.
 //
 // Read them freely, keep no reference across an apply. Only Cluster writes them.
 #pragma once
@@ -34,7 +34,7 @@ struct PodFlags {
   bool disrupted_by_preemption : 1 = false;
   bool kernel : 1 = false;  ///< No pod of Kubernetes, but a part of a session; see cluster.hpp.
   PreemptionPolicy preemption_policy : 2 = PreemptionPolicy::unset;
-  KeptBy kept : 2 = KeptBy::nobody;
+  KeptBy kept : 2 = KeptBy::none;
 };
 
 struct PodColumns {

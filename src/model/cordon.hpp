@@ -1,5 +1,5 @@
-// The taint that Kubernetes puts on cordoned nodes (`spec.unschedulable`). Whoever tolerates it may
-// go there all the same.
+// The taint that Kubernetes puts on cordoned nodes (`spec.unschedulable`). A pod that tolerates it
+// may still go there.
 #pragma once
 
 #include <string_view>

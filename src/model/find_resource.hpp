@@ -1,4 +1,4 @@
-// The column of a resource that somebody names.
+// The column of a resource, by its name.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace makeway {
 
-/// None: nobody has it or asks for it.
+/// None: no object has it or asks for it.
 inline std::optional<ResourceIndex> find_resource(const ResourceTable& table,
                                                   std::string_view name) {
   for (std::uint32_t column = 0; column < table.size(); ++column) {

@@ -1,4 +1,4 @@
-// Which resources are counted as GPUs when people are told what is lost.
+// Which resources are counted as GPUs when a report says what is lost.
 #pragma once
 
 #include <algorithm>

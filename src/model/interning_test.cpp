@@ -92,11 +92,11 @@ TEST(ObjectHash, EveryPartCounts) {
       {.claims = {{.pod = "zone"}}},
       {.claims = {{.pod_uid = "zone"}}},
       {.unsupported = {"zone"}},
-      {.wishes = {.nodes = {{.weight = 1, .term = {}}}}},
-      {.wishes = {.nodes = {{.weight = 2, .term = {}}}}},
-      {.wishes = {.pods = {{.weight = 1, .term = {.topology_key = "zone"}}}}},
-      {.wishes = {.pods = {{.weight = -1, .term = {.topology_key = "zone"}}}}},
-      {.wishes = {.spread = {{.topology_key = "zone"}}}},
+      {.preferences = {.nodes = {{.weight = 1, .term = {}}}}},
+      {.preferences = {.nodes = {{.weight = 2, .term = {}}}}},
+      {.preferences = {.pods = {{.weight = 1, .term = {.topology_key = "zone"}}}}},
+      {.preferences = {.pods = {{.weight = -1, .term = {.topology_key = "zone"}}}}},
+      {.preferences = {.spread = {{.topology_key = "zone"}}}},
   };
   for (const PodShape& shape : different) shapes.insert(hash_of(shape));
   EXPECT_EQ(shapes.size(), different.size());

@@ -164,7 +164,7 @@ static_assert(ClusterObject<Pod> && row_of<Pod>.kind == ObjectKind::pod, "lists 
 
 // ---- Keys -----------------------------------------------------------------------------------
 
-/// What tells objects of one kind apart. Ordered by plane, namespace and name, home first.
+/// What distinguishes objects of one kind. Ordered by plane, namespace and name, home first.
 struct ObjectKey {
   std::string namespace_name;
   std::string name;

@@ -24,30 +24,30 @@ inline constexpr std::string_view plane = "makeway.dev/plane";
 /// Annotation of dumps: the plane of the object's key, which no label changes.
 inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
-/// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
+/// A taint with this key keeps pods off the nodes of a resource group, but not its kernels.
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
-/// Type of a condition in dumps: when something was last heard of the object.
+/// Type of a condition in dumps: when the object was last updated.
 inline constexpr std::string_view observed = "makeway.dev/Observed";
-/// On pods that were made from a template: of whom, in which wave, and what that wave waits for.
+/// On pods that were made from a template: its object, the wave, and what that wave waits for.
 inline constexpr std::string_view made_from = "makeway.dev/made-from";
 inline constexpr std::string_view wave = "makeway.dev/wave";
 inline constexpr std::string_view wave_after = "makeway.dev/wave-after";
-/// On pods of dumps: who stops when they are lost, as their controllers say (LossShare).
+/// On pods of dumps: what stops when they are lost, as their controllers say (LossShare).
 inline constexpr std::string_view loss_units = "makeway.dev/loss-units";
 /// On pending pods of dumps that are not placed: why, such as a quarantine (law 13). In the store
 /// it is a need that nothing meets, with this word before it.
 inline constexpr std::string_view held = "makeway.dev/held";
 inline constexpr std::string_view held_need = "held: ";
 
-/// On bound pods of journals of live runs: why nobody may make them leave (KeptBy).
+/// On bound pods of journals of live runs: why they may not be evicted (KeptBy).
 inline constexpr std::string_view kept_by = "makeway.dev/kept-by";
 
 /// Label of a namespace whose marks count (SPEC section 10): "true".
 inline constexpr std::string_view trusted = "makeway.dev/trusted";
 
-/// The fields of node and pod affinity: what must be, and what is only a wish.
+/// The fields of node and pod affinity: what is required, and what is only preferred.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
 inline constexpr std::string_view preferred_terms =
     "preferredDuringSchedulingIgnoredDuringExecution";
@@ -78,8 +78,8 @@ inline constexpr std::string_view own_scheduler = "makeway";
 inline constexpr std::string_view node_critical = "system-node-critical";
 inline constexpr std::string_view cluster_critical = "system-cluster-critical";
 
-/// Under makeway.dev/, but none of the names that mean something by themselves: whoever writes
-/// classes of victims may use it.
+/// Under makeway.dev/, but none of the names that mean something by themselves: an author of victim
+/// classes may use it.
 constexpr bool is_mark(std::string_view key) {
   for (const std::string_view known : {preemption_priority_class,
                                        last_checkpoint,

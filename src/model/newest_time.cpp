@@ -1,4 +1,4 @@
-// The newest timestamp of a cluster that tells of something that has happened.
+// The newest timestamp of a cluster of something that has happened.
 #include <algorithm>
 
 #include "model/request.hpp"

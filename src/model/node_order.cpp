@@ -93,7 +93,7 @@ void NodeOrder::close_gap(NodeIndex node, std::size_t position) {
 }
 
 void NodeOrder::find_lowest_guarded(Block& block) const {
-  block.lowest_guarded = nobody_guarded;
+  block.lowest_guarded = no_guarded_pod;
   for (std::uint64_t at = block.begin + block.count; at-- > block.begin;) {
     if (guarded_[at] == 0) continue;
     block.lowest_guarded = priorities_[at];

@@ -4,9 +4,9 @@
 // everything below priority P left" is: count the pods of priority >= P (binary search), read one
 // row, subtract from allocatable. Sums saturate instead of wrapping.
 //
-// A guarded pod is one that priority alone does not make leave: of a group, leaving already,
-// mirror, opted out, marked, kept, of a critical class. Below the lowest guarded priority of a node
-// the sums tell the whole truth about who may leave.
+// A guarded pod is one that may stay whatever its priority: of a group, leaving already, mirror,
+// opted out, marked, kept, of a critical class. Below the lowest guarded priority of a node the
+// sums say exactly which pods may leave.
 //
 // All nodes share flat arrays; a node owns a block in them with some slack. Inserting and erasing
 // cost O(pods on that node); a block that outgrows its slack moves to a free one.
@@ -38,7 +38,7 @@ using RequestRow = std::span<const ResourceAmount>;
 
 class NodeOrder {
  public:
-  static constexpr std::int32_t nobody_guarded = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int32_t no_guarded_pod = std::numeric_limits<std::int32_t>::max();
 
   std::span<const PodIndex> pods(NodeIndex node) const {
     const Block& block = blocks_[node];
@@ -61,7 +61,7 @@ class NodeOrder {
   std::span<const std::int64_t> used(NodeIndex node) const {
     return used_by_first(node, blocks_[node].count);
   }
-  /// One node for whoever looks at it several times.
+  /// One node, for callers that look at it several times.
   struct View {
     std::span<const std::int32_t> priorities;
     const std::int64_t* sums;  ///< Of the first pod.
@@ -80,7 +80,7 @@ class NodeOrder {
             .zero = zero_row_.data(),
             .columns = columns_};
   }
-  /// The lowest preemption priority of a guarded pod on the node, or `nobody_guarded`.
+  /// The lowest preemption priority of a guarded pod on the node, or `no_guarded_pod`.
   std::int32_t lowest_guarded(NodeIndex node) const { return blocks_[node].lowest_guarded; }
   /// By position in `pods(node)`: 1 for guarded pods.
   std::span<const std::uint8_t> guarded(NodeIndex node) const {
@@ -130,7 +130,7 @@ class NodeOrder {
     std::uint64_t begin = 0;
     std::uint32_t capacity = 0;
     std::uint32_t count = 0;
-    std::int32_t lowest_guarded = nobody_guarded;
+    std::int32_t lowest_guarded = no_guarded_pod;
   };
 
   static std::uint32_t capacity_for(std::uint32_t count);

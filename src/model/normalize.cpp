@@ -107,17 +107,17 @@ void normalize(PodShape& shape) {
   sort_unique(shape.ports);
   normalize_all(shape.affinity);
   normalize_all(shape.anti_affinity);
-  for (auto* const constraints : {&shape.spread, &shape.wishes.spread}) {
+  for (auto* const constraints : {&shape.spread, &shape.preferences.spread}) {
     for (SpreadConstraint& constraint : *constraints) {
       if (constraint.selector) normalize(*constraint.selector);
     }
     sort_unique(*constraints);
   }
-  // The same wish twice counts twice.
-  for (NodeWish& wish : shape.wishes.nodes) normalize(wish.term);
-  for (PodWish& wish : shape.wishes.pods) normalize(wish.term);
-  std::ranges::sort(shape.wishes.nodes);
-  std::ranges::sort(shape.wishes.pods);
+  // The same preference twice counts twice.
+  for (NodePreference& preference : shape.preferences.nodes) normalize(preference.term);
+  for (PodPreference& preference : shape.preferences.pods) normalize(preference.term);
+  std::ranges::sort(shape.preferences.nodes);
+  std::ranges::sort(shape.preferences.pods);
   sort_unique(shape.claims);
   sort_unique(shape.unsupported);
 }
@@ -134,13 +134,13 @@ void normalize(Pod& pod) {
   };
   for (PodAffinityTerm& term : pod.shape.affinity) complete(term);
   for (PodAffinityTerm& term : pod.shape.anti_affinity) complete(term);
-  for (PodWish& wish : pod.shape.wishes.pods) complete(wish.term);
+  for (PodPreference& preference : pod.shape.preferences.pods) complete(preference.term);
   for (ClaimUse& use : pod.shape.claims) identify(use, pod);
   normalize(pod.shape);
   sort_unique(pod.owners);
   sort_unique(pod.notes.loss_units);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
-  // Who is bound has its place, and who is being deleted will never come (law 7).
+  // A bound pod has its place, and a pod that is being deleted will never come (law 7).
   if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
   if (pod.node.empty()) return;
   pod.shape.unsupported.clear();

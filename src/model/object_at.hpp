@@ -1,4 +1,4 @@
-// One object of a cluster by its key, as a Change: for whoever keeps how objects were before.
+// One object of a cluster by its key, as a Change: for callers that keep earlier versions.
 #pragma once
 
 #include <string>

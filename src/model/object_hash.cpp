@@ -42,9 +42,9 @@ class Hasher {
     (*this)(value.topology_key, value.skew_max, value.domains_min, value.honor_node_affinity,
             value.honor_node_taints, value.selector);
   }
-  void add(const NodeWish& value) { (*this)(value.weight, value.term); }
-  void add(const PodWish& value) { (*this)(value.weight, value.term); }
-  void add(const PodWishes& value) { (*this)(value.nodes, value.pods, value.spread); }
+  void add(const NodePreference& value) { (*this)(value.weight, value.term); }
+  void add(const PodPreference& value) { (*this)(value.weight, value.term); }
+  void add(const PodPreferences& value) { (*this)(value.nodes, value.pods, value.spread); }
   void add(const HostPort& value) { (*this)(value.port, value.protocol, value.ip); }
   void add(const ClaimUse& use) {
     (*this)(use.kind, use.namespace_name, use.name, use.local, use.pod, use.pod_uid);
@@ -72,7 +72,7 @@ class Hasher {
 std::uint64_t hash_of(const PodShape& shape) {
   return Hasher{}(shape.node_selector, shape.node_terms, shape.tolerations, shape.ports,
                   shape.affinity, shape.anti_affinity, shape.spread, shape.claims,
-                  shape.unsupported, shape.wishes)
+                  shape.unsupported, shape.preferences)
       .result();
 }
 

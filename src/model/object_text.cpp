@@ -56,11 +56,11 @@ std::string object_text(std::string_view kind, const ObjectKeyView& key) {
 std::string object_text(const Change& change) { return std::visit(ObjectText{}, change); }
 
 std::string few_names(std::vector<std::string> names) {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t shown_max = 3;
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
-  const std::size_t more = names.size() > told_max ? names.size() - told_max : 0;
+  const std::size_t more = names.size() > shown_max ? names.size() - shown_max : 0;
   names.resize(names.size() - more);
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (more > 0) text += fmt::format(" and {} more", more);

@@ -24,7 +24,7 @@ std::string object_text(const Object& object) {
 /// Stands before the plane of what is not at home.
 inline constexpr std::string_view of_plane = " of plane ";
 
-/// "n1, n2, n3 and 4 more": each once, sorted, the first few told.
+/// "n1, n2, n3 and 4 more": each once, sorted, only the first few listed.
 std::string few_names(std::vector<std::string> names);
 
 }  // namespace makeway

@@ -57,7 +57,7 @@ struct PodAffinityTerm {
   friend auto operator<=>(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// A topology spread constraint; among the wishes one with `whenUnsatisfiable: ScheduleAnyway`.
+/// A topology spread constraint; a preferred one has `whenUnsatisfiable: ScheduleAnyway`.
 struct SpreadConstraint {
   std::string topology_key;
   std::int32_t skew_max = 1;
@@ -87,7 +87,7 @@ enum class ClaimKind : std::uint8_t {
 };
 
 /// A claim that a pod uses. What it says is in the object of that name (volumes.hpp). Besides kind,
-/// name and local, `normalize` fills in what tells pods apart, so that equal uses mean one claim.
+/// name and local, `normalize` fills in what distinguishes pods, so that equal uses mean one claim.
 struct ClaimUse {
   ClaimKind kind = ClaimKind::volume;
   std::string namespace_name;  ///< The pod's.
@@ -100,29 +100,29 @@ struct ClaimUse {
 };
 
 /// Everything a pod asks of its place besides resources. Shared by many pods, so interned.
-struct NodeWish {
+struct NodePreference {
   std::int32_t weight = 1;
   NodeSelectorTerm term;
 
-  friend auto operator<=>(const NodeWish&, const NodeWish&) = default;
+  friend auto operator<=>(const NodePreference&, const NodePreference&) = default;
 };
 
-struct PodWish {
+struct PodPreference {
   std::int32_t weight = 1;  ///< Below 0: it would rather not be near them.
   PodAffinityTerm term;
 
-  friend auto operator<=>(const PodWish&, const PodWish&) = default;
+  friend auto operator<=>(const PodPreference&, const PodPreference&) = default;
 };
 
 /// What decides only among nodes where it fits.
-struct PodWishes {
-  std::vector<NodeWish> nodes;
-  std::vector<PodWish> pods;
+struct PodPreferences {
+  std::vector<NodePreference> nodes;
+  std::vector<PodPreference> pods;
   std::vector<SpreadConstraint> spread;
 
   bool look_at_others() const { return !pods.empty() || !spread.empty(); }
 
-  friend auto operator<=>(const PodWishes&, const PodWishes&) = default;
+  friend auto operator<=>(const PodPreferences&, const PodPreferences&) = default;
 };
 
 struct PodShape {
@@ -136,7 +136,7 @@ struct PodShape {
   std::vector<ClaimUse> claims;  ///< Of a bound pod those of volumes only.
   /// What a pending pod needs that Makeway does not check: "schedulingGate quota", ...
   std::vector<std::string> unsupported;
-  PodWishes wishes = {};
+  PodPreferences preferences = {};
 
   friend auto operator<=>(const PodShape&, const PodShape&) = default;
 };
@@ -145,14 +145,14 @@ struct PodShape {
 
 enum class PreemptionPolicy : std::uint8_t { unset, preempt_lower_priority, never };
 
-/// Why a bound pod is nobody's victim in a live run, whatever its own marks say. Whoever shows the
-/// live cluster to the loop decides it (control/live_view.hpp); objects never say it of themselves.
+/// Why a bound pod is never a victim in a live run, whatever its own marks say. The live view
+/// (control/live_view.hpp) decides it; objects never say it of themselves.
 enum class KeptBy : std::uint8_t {
-  nobody,
+  none,
   other_scheduler,  ///< `protection.preemptOtherSchedulers` is off.
   two_budgets,      ///< The API server refuses every eviction of a pod under two budgets.
 };
-inline constexpr std::array<std::string_view, 3> kept_by_names = {"nobody", "other-scheduler",
+inline constexpr std::array<std::string_view, 3> kept_by_names = {"", "other-scheduler",
                                                                   "two-budgets"};
 
 struct OwnerReference {
@@ -168,7 +168,7 @@ struct OwnerReference {
 /// them together. The unit stops when one of its parts loses more pods than are allowed.
 struct LossShare {
   std::string unit;          ///< "JobSet shop/train"; of one namespace and plane.
-  std::string part;          ///< Whose losses are counted together; empty: this pod's stop nobody.
+  std::string part;          ///< Losses of a part count together; empty: stops nothing.
   std::int64_t allowed = 0;  ///< So many pods of the part may be lost.
 
   friend auto operator<=>(const LossShare&, const LossShare&) = default;
@@ -223,14 +223,14 @@ struct Pod {
   std::optional<Time> started;
   std::optional<Time> deletion;  ///< deletionTimestamp: it is leaving.
   std::int32_t deletion_grace_seconds = 0;
-  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest time in its conditions.
   bool ready = false;
   bool mirror = false;                   ///< Mirror of a static pod: the kubelet owns it.
   bool opted_out = false;                ///< allow-preemption: "false"
   bool is_protected = false;             ///< Never a victim while its group runs.
   bool is_owner = false;                 ///< Marked as owner of other pods.
   bool disrupted_by_preemption = false;  ///< Condition DisruptionTarget, PreemptionByScheduler.
-  KeptBy kept = KeptBy::nobody;
+  KeptBy kept = KeptBy::none;
 
   friend bool operator==(const Pod&, const Pod&) = default;
 };
@@ -244,7 +244,7 @@ struct Node {
   bool unschedulable = false;
   Amounts allocatable;
   std::optional<Time> created;
-  std::optional<Time> observed;  ///< The newest heartbeat or change that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest heartbeat or change in its conditions.
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -323,7 +323,7 @@ struct PodGroup {
   bool evict_below_minimum = false;  ///< below-minimum: "evict"
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
-  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
+  std::optional<Time> observed;  ///< The newest time in its conditions.
 
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };

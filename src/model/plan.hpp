@@ -1,4 +1,4 @@
-// Plan: what was decided, for whom, and why. The document that machines read and people are shown.
+// Plan: what was decided, for which ask, and why. Read by machines and shown to users.
 //
 // Plain values with names instead of slots, so that a plan outlives the cluster it was made for.
 // Asks come in the order in which they were decided: priority, creation, wave, name. Lists of
@@ -32,7 +32,7 @@ enum class Outcome : std::uint8_t {
   fits,        ///< There is room now.
   preempts,    ///< There is room once the victims are gone.
   waits,       ///< There is room once pods that are leaving are gone, or a delay has passed.
-  infeasible,  ///< Proven: no node can hold it, whoever may be made to leave.
+  infeasible,  ///< Proven: no node can hold it, whatever is evicted.
   not_found,   ///< Nothing was found, and that proves nothing.
 };
 template <>
@@ -77,7 +77,7 @@ struct PlanVictim {
   bool violates_budget = false;
   std::string budget;  ///< The one that it violates: "default/web".
   std::string reason;  ///< "lower priority (10 < 1000)"
-  // The cause (law 9): for whom, under which rule, compared with what, and what decided.
+  // The cause (law 9): for which ask, under which rule, compared with what, and what decided.
   std::string cause_for;          ///< "Pod default/urgent"
   std::string cause_rule;         ///< "workload: pods of lower priority on one node"
   std::string cause_alternative;  ///< "node n2", or why there is none.
@@ -130,7 +130,7 @@ struct PlanStoppedUnit {
   friend bool operator==(const PlanStoppedUnit&, const PlanStoppedUnit&) = default;
 };
 
-/// Who has room that another ask would use.
+/// An ask or pod that has room which another ask would use.
 struct PlanTaker {
   std::string ask;  ///< "PodGroup default/first"
   std::int32_t priority = 0;
@@ -139,12 +139,12 @@ struct PlanTaker {
   friend bool operator==(const PlanTaker&, const PlanTaker&) = default;
 };
 
-/// A group without a place for which there is room, if asks before it are not counted. Members are
-/// counted that find room without anybody leaving for them.
+/// A group without a place for which there would be room if asks before it were not counted.
+/// Counted are members that find room without an eviction.
 struct PlanHeldBack {
   std::int64_t needed = 0;
   std::int64_t room_left = 0;     ///< Members that find room beside what others get.
-  std::int64_t room_alone = 0;    ///< Members that would if nobody else got or kept a place.
+  std::int64_t room_alone = 0;    ///< Members that would if no other ask got or kept a place.
   std::vector<PlanTaker> takers;  ///< In the order in which they are decided.
 
   friend bool operator==(const PlanHeldBack&, const PlanHeldBack&) = default;
@@ -176,10 +176,10 @@ inline constexpr std::array<std::string_view, 17> choice_names<RefusalReason> = 
     "host-port",   "resource",      "volume-in-use", "volume-limit", "spread-label",  "spread",
     "affinity",    "anti-affinity", "repelled",      "promised",     "regime"};
 
-/// A pod that holds what the ask needs and cannot be made to leave for it.
 /// Why a kernel stays; its name is "SESSION/KERNEL", and it has no priority.
 inline constexpr std::string_view why_kernel_stays = "kernel of a session";
 
+/// A pod that holds what the ask needs and cannot be evicted for it.
 struct PlanHolder {
   std::string namespace_name;
   std::string name;
@@ -214,7 +214,7 @@ struct PlanAlternative {
   friend bool operator==(const PlanAlternative&, const PlanAlternative&) = default;
 };
 
-/// A pod that could have been made to leave and was put back, because the ask fits beside it.
+/// A pod that could have been evicted and was put back, because the ask fits beside it.
 struct PlanSpared {
   std::string namespace_name;
   std::string name;
@@ -224,7 +224,7 @@ struct PlanSpared {
   friend bool operator==(const PlanSpared&, const PlanSpared&) = default;
 };
 
-/// A victim that its controller recreates, and whom it would make leave in turn.
+/// A victim that its controller recreates, and the pods that it would evict in turn.
 struct PlanCascade {
   std::string pod;  ///< "Pod default/web"
   std::vector<std::string> victims;
@@ -235,15 +235,15 @@ struct PlanCascade {
 struct PlanExplanation {
   std::int64_t nodes_considered = 0;
   std::int64_t nodes_fitting = 0;          ///< As they are now.
-  std::int64_t nodes_with_preemption = 0;  ///< Only after somebody leaves.
+  std::int64_t nodes_with_preemption = 0;  ///< Only after an eviction.
   /// Potential victims on the chosen node; the victims and the spared are among them.
   std::int64_t potential_victims = 0;
   std::vector<PlanAlternative> alternatives;  ///< Best first, at most `engine.alternativesMax`.
   std::vector<PlanSpared> spared;             ///< Most important first, at most ten.
   std::int64_t spared_count = 0;
   std::vector<PlanCascade> cascades;  ///< Of the chosen node; in the order in which they follow.
-  /// Most frequent first. For an ask that fits nowhere: what stays unmet when everybody who may be
-  /// made to leave has left.
+  /// Most frequent first. For an ask that fits nowhere: what stays unmet when every pod that may be
+  /// evicted has left.
   SharedList<PlanRefusal> refusals;
 
   friend bool operator==(const PlanExplanation&, const PlanExplanation&) = default;
@@ -259,7 +259,7 @@ struct PlanLadderStep {
   friend bool operator==(const PlanLadderStep&, const PlanLadderStep&) = default;
 };
 
-/// Somebody whom a pinned pod may make leave.
+/// A pod that a pinned pod may evict.
 struct PlanPinnedCandidate {
   std::string namespace_name;
   std::string name;   ///< Of a group that leaves whole: its first pod.
@@ -296,7 +296,7 @@ struct PlanAsk {
   std::int32_t wave = 0;
   std::string wave_after;
   std::int32_t priority = 0;
-  /// By whose rules it was decided: a schedulerName. Empty: by those that count for everybody.
+  /// The schedulerName whose rules decided it. Empty: the rules that apply to all.
   std::string profile;
   Outcome outcome = Outcome::infeasible;
   /// Since the pod or group was created; of a group with running members, since its oldest pending
@@ -304,7 +304,7 @@ struct PlanAsk {
   std::optional<std::int64_t> pending_seconds;
   std::vector<PodPlacement> placements;
   std::string domain;               ///< Of a group that preempts; empty: the whole cluster.
-  bool placement_given = false;     ///< Whoever asked said where; only victims were chosen.
+  bool placement_given = false;     ///< The caller said where; only victims were chosen.
   std::vector<PlanVictim> victims;  ///< Most important first.
   std::vector<PlanDisruptedGroup> disrupted_groups;  ///< By namespace and name.
   std::vector<PlanStoppedUnit> stopped_units;        ///< By namespace and name.
@@ -350,13 +350,13 @@ struct PlanAction {
   std::string name;
   std::string uid;
   std::string node;           ///< bind, nominate, reserve: where to. evict: where it runs.
-  std::string ask;            ///< evict: for whom, "Pod default/urgent".
+  std::string ask;            ///< evict: the ask it is for, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
   std::string plane;                              ///< Whose API server is asked; empty: home's.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
   std::optional<Time> until = std::nullopt;
-  /// reserve: its victims are chosen, or who is leaving makes enough room; nobody else gets it.
+  /// reserve: its victims are chosen, or leaving pods make enough room; no other ask gets it.
   bool promised = false;
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
@@ -373,7 +373,7 @@ struct PlanStatus {
   friend bool operator==(const PlanStatus&, const PlanStatus&) = default;
 };
 
-/// Somebody who was not decided, because of a bug of ours (law 14).
+/// An ask that was not decided, because of a bug of ours (law 14).
 struct PlanLeftOut {
   AskKind kind = AskKind::pod;  ///< A Queue without a name: the queue stage.
   std::string namespace_name;
@@ -451,7 +451,7 @@ bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out);
 /// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount);
 
-/// Of a pod that cannot be placed: what it needs and nobody checks, or why it is in quarantine.
+/// Of a pod that cannot be placed: the need that is not checked, or why it is in quarantine.
 std::string unmet_need_text(std::string_view need);
 
 /// "short of nvidia.com/gpu by at least 2"

@@ -30,7 +30,7 @@ struct PlanQueue {
   bool leaf = true;
   std::vector<PlanQueueShare> shares;  ///< By resource.
   /// Of a default queue without a status: pods that are its own because nothing else says where
-  /// they belong, and how many of these this plan makes leave.
+  /// they belong, and how many of these this plan evicts.
   std::int64_t adopts = 0;
   std::int64_t adopted_leave = 0;
 
@@ -52,8 +52,8 @@ struct PlanQueueStatus {
 /// An amount of a resource that changes hands.
 struct PlanQueueMove {
   std::string resource;
-  std::string from;  ///< A queue; empty: room that nobody holds.
-  std::string to;    ///< A queue; empty: nobody holds it any more.
+  std::string from;  ///< A queue; empty: room that no queue holds.
+  std::string to;    ///< A queue; empty: no queue holds it any more.
   std::int64_t amount = 0;
   bool at_once = true;  ///< False: it is in use and comes when the pods there are gone.
 

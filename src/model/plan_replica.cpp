@@ -40,18 +40,18 @@ std::int64_t amount_of(const PlanReplicaClaim& claim, bool forced) {
 std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim) {
   std::vector<std::string> parts;
   std::int64_t open = claim.needed;
-  // What a pod frees beyond the need is not told.
-  const auto tell = [&](std::int64_t amount, std::string_view one, std::string_view several) {
+  // What a pod frees beyond the need is left out.
+  const auto add = [&](std::int64_t amount, std::string_view one, std::string_view several) {
     const std::int64_t part = std::min(amount, open);
     if (part <= 0) return;
     parts.push_back(
         fmt::format("{} {}", part_of(replicas, part, claim.needed), part == 1 ? one : several));
     open -= part;
   };
-  tell(claim.free, "free", "free");
-  tell(claim.left_over, "left over by others", "left over by others");
-  tell(amount_of(claim, false), "leaving by itself", "leaving by themselves");
-  tell(amount_of(claim, true), "freed by force-deletion", "freed by force-deletion");
+  add(claim.free, "free", "free");
+  add(claim.left_over, "left over by others", "left over by others");
+  add(amount_of(claim, false), "leaving by itself", "leaving by themselves");
+  add(amount_of(claim, true), "freed by force-deletion", "freed by force-deletion");
   std::map<std::string, std::int64_t> losers;
   for (const PlanReplicaVictim& victim : claim.victims) {
     if (victim.action != ReplicaAction::scale_down) continue;

@@ -114,7 +114,7 @@ struct PlanNetScale {
   std::string plane;
   std::int64_t committed_before = 0;
   std::int64_t committed_after = 0;
-  std::vector<std::string> asks;  ///< Who it is for, in the order of the plan.
+  std::vector<std::string> asks;  ///< The asks it is for, in the order of the plan.
 
   friend bool operator==(const PlanNetScale&, const PlanNetScale&) = default;
 };

@@ -35,9 +35,9 @@ struct PlanSession {
   std::string partition;
   std::int32_t tier = 0;  ///< 0: its group is not divided.
   bool runs_on = false;   ///< It is suspended and asks for its room where it is.
-  /// It may make others leave: the one of its group that may (`session.preemptors`).
+  /// It may preempt others: the one of its group that may (`session.preemptors`).
   bool may_preempt = false;
-  std::int64_t candidates = 0;  ///< Running sessions that it may make leave.
+  std::int64_t candidates = 0;  ///< Running sessions that it may preempt.
   std::vector<PlanSessionVictim> victims;
 
   friend bool operator==(const PlanSession&, const PlanSession&) = default;
@@ -54,7 +54,7 @@ struct PlanSessionEntry {
   std::int32_t tier = 0;
   std::vector<std::string> nodes;
   std::optional<Time> since;  ///< Running: its start. Leaving: when it ends. Pending: its creation.
-  bool preemptible = false;   ///< Running: whether somebody may make it leave now.
+  bool preemptible = false;   ///< Running: whether it may be preempted now.
   std::string why_not;        ///< "priority 10 is above 5", ...
   // What it went through:
   std::int64_t preemptions = 0;
@@ -65,8 +65,8 @@ struct PlanSessionEntry {
   friend bool operator==(const PlanSessionEntry&, const PlanSessionEntry&) = default;
 };
 
-/// How many sessions of a list are told without explanations.
-inline constexpr std::size_t plan_sessions_told_max = 20;
+/// How many sessions of a list are written without explanations.
+inline constexpr std::size_t plan_sessions_listed_max = 20;
 inline constexpr std::size_t plan_sessions_all = ~std::size_t{0};
 
 struct PlanSessionList {
@@ -83,10 +83,10 @@ struct PlanResourceGroup {
   std::string preemption_order;
   bool divided = false;       ///< It has partitions.
   PlanSessionList pending;    ///< In the order in which they were tried.
-  PlanSessionList running;    ///< Those who leave first are first, then those who stay, by name.
+  PlanSessionList running;    ///< Those that leave first, then those that stay, by name.
   PlanSessionList leaving;    ///< By namespace and name.
   PlanSessionList suspended;  ///< The same.
-  PlanSessionList off_queue;  ///< Those who come back first are first.
+  PlanSessionList off_queue;  ///< Those that come back first are first.
 
   friend bool operator==(const PlanResourceGroup&, const PlanResourceGroup&) = default;
 };

@@ -1,8 +1,8 @@
 // Planes as replicas see them (SPEC section 4): the plane of a node's key, else its label.
 //
 // A file that holds several clusters says with a label makeway.dev/plane which one a node is in;
-// all its objects are at home. What came as a plane of its own has it in its key. Whoever names a
-// plane means either, so claims look in the plane first and then at home.
+// all its objects are at home. What came as a plane of its own has it in its key. A plane's name
+// means either, so claims look in the plane first and then at home.
 #pragma once
 
 #include <optional>

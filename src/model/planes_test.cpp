@@ -82,7 +82,7 @@ TEST(Planes, PodsGroupsAndClassesNameWhatIsInTheirPlane) {
   EXPECT_NE(cluster.find_priority_class(names::node_critical, "west"), nullptr) << "built in";
 }
 
-TEST(Planes, AreToldWithTheKey) {
+TEST(Planes, AreReportedWithTheKey) {
   EXPECT_EQ(key_text({"shop", "a", ""}), "shop/a");
   EXPECT_EQ(key_text({"shop", "a", "east"}), "shop/a of plane east");
   Cluster cluster;

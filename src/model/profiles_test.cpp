@@ -59,7 +59,7 @@ TEST(Profiles, AreRefusedWithTheKnobAndTheRemedy) {
             "not waived; choose the same compatibility for the cluster, or another one");
 }
 
-TEST(Profiles, AProblemOfAllIsToldOnce) {
+TEST(Profiles, AProblemOfAllIsReportedOnce) {
   Configuration configuration = with_profile({{"workload.nodeScore", "spread"}});
   configuration.session.backoff_max = {};
   EXPECT_EQ(validate(configuration).size(), 1U);

@@ -1,11 +1,10 @@
-// Who schedules a node, and to whom a unit belongs (SPEC section 1).
+// Which policy schedules a node, and which units belong to it (SPEC section 1).
 //
 // A node has one regime: `sessions` if a ResourceGroup lists it, else `replicas` if it carries a
 // plane label or came as a node of another plane, else `pods`. A claim counts only while its policy
 // is enabled. Kernels are of `sessions`, pods of a ReplicaSchedule of `replicas`, all others of
-// `pods`. Whoever asks goes to nodes of its regime and takes units of its regime there; whatever
-// else is there is usage. Only a pinned pod (required_node.hpp) crosses; members of groups never
-// do.
+// `pods`. An ask goes to nodes of its regime and evicts units of its regime there; all else there
+// is usage. Only a pinned pod (required_node.hpp) crosses; members of groups never do.
 //
 // The claims are a column of the store (NodeColumns::claims); this reads them under one
 // configuration. Making it costs O(ReplicaSchedules), an answer a few loads; for pods of clusters
@@ -51,7 +50,7 @@ class Regimes {
   }
   /// Whether it goes to its node whatever the regime.
   bool crosses(PodIndex pod) const;
-  /// Whether somebody may place the pod there: a nomination to another node is void.
+  /// Whether the pod may be placed there: a nomination to another node is void.
   bool may_go(PodIndex pod, NodeIndex node) const { return of(pod) == of(node) || crosses(pod); }
 
   /// The schedule that the pod belongs to, by its namespace and label; null: none.

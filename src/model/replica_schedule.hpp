@@ -1,5 +1,5 @@
-// ReplicaSchedule: a deployment that is scaled per plane and placed by somebody else (SPEC section
-// 4).
+// ReplicaSchedule: a deployment that is scaled per plane and placed by another scheduler (SPEC
+// section 4).
 //
 // The spec says what is wanted: so many replicas committed to each plane, so many unmet. A pod
 // belongs to it by the label makeway.dev/deployment and its namespace; the plane is that of its
@@ -32,7 +32,7 @@ struct ClaimedVictim {
   std::string namespace_name;
   std::string name;
   std::string uid;
-  std::string deployment;  ///< In that namespace; empty: nobody's.
+  std::string deployment;  ///< In that namespace; empty: none.
   /// It was taken by lowering its deployment's commit in the plane to this. None: it was leaving,
   /// or surplus, when it was claimed.
   std::optional<std::int64_t> committed;

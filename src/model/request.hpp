@@ -32,7 +32,7 @@ std::string ask_text(const AskName& ask);
 struct PlanRequest {
   Time now;
   std::string preset;  ///< Only copied into the plan.
-  /// Of the configuration, for whoever decides many times; empty: it is computed.
+  /// Of the configuration, for callers that decide many times; empty: it is computed.
   std::string configuration_hash;
   std::vector<AskName> asks;  ///< None: everything that is pending. Their order means nothing.
   /// Taken as they are, for the pods of `asks`: only victims are chosen.
@@ -44,7 +44,7 @@ struct PlanRequest {
   std::vector<PlanLeftOut> left_out;
   /// Law 14: an ask inside whose decision a CHECK fails is left out; else the process stops.
   bool contain = false;
-  /// Whose pods ask, by schedulerName; none: everybody's, as from files.
+  /// The schedulerNames whose pods ask; none: all pods, as from files.
   std::span<const std::string> schedulers;
 };
 
@@ -58,8 +58,8 @@ struct Decision {
   std::string failure;
 };
 
-/// The newest time of the cluster that tells of something that has happened: `now` when nobody says
-/// what time it is.
+/// The newest time of the cluster of something that has happened: `now` when the caller does not
+/// say what time it is.
 Time newest_time(const Cluster& cluster);
 
 }  // namespace makeway

@@ -4,7 +4,7 @@
 // does it: every term of its required node affinity has the field metadata.name In [one name], the
 // same one. Terms that select nothing do not count. Where both say something, the annotation names
 // the node, and the affinity still has to match. A member of a group is never pinned: its group
-// asks for it. Whoever asks which pods stay where they are counts those of DaemonSets as well.
+// asks for it. A caller that needs the pods which stay where they are adds those of DaemonSets.
 #pragma once
 
 #include <span>

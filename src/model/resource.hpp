@@ -1,7 +1,7 @@
 // Resources are columns: cpu, memory, ephemeral storage, pods, then whatever else appears.
 //
-// The number of a further column depends on who named it first, so it never decides anything and
-// never shows: output goes by name.
+// The number of a further column depends on which object named it first, so it never decides
+// anything and never shows: output goes by name.
 #pragma once
 
 #include <cstddef>

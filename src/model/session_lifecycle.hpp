@@ -8,7 +8,7 @@
 // What a plan decides is one of these steps; everything that the next cycle needs stands in the
 // object's status. A preempted session keeps its name, configuration and creation time, so its
 // place in the queue is its old one. It is off the queue until `resume_after`; from then on it
-// counts as pending without anybody writing anything.
+// counts as pending without any write.
 #pragma once
 
 #include <span>
@@ -33,7 +33,7 @@ enum class SessionStanding : std::uint8_t {
 
 SessionStanding standing_of(const Session& session, Time now);
 
-/// Since when it runs. Where nobody wrote that down: since it was created, which is the earliest
+/// Since when it runs. Where that was not recorded: since it was created, which is the earliest
 /// that it can be; else since now.
 Time runs_since(const Session& session, Time now);
 
@@ -70,8 +70,8 @@ Session notice_session(Session session, const SessionNotice& notice);
 Session take_off_session(Session session);
 /// A suspended session has its room again.
 Session run_on_session(Session session);
-/// Somebody wants a preempted session back: pending, without the rest of its back-off. A suspended
-/// one gives up its nodes and its memory there. An error says why there is nothing to resume.
+/// Resumes a preempted session: pending, without the rest of its back-off. A suspended one gives up
+/// its nodes and its memory there. An error says why there is nothing to resume.
 Result<Session> resume_session(Session session);
 
 }  // namespace makeway

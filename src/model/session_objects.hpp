@@ -38,7 +38,7 @@ struct Kernel {
   std::string name;
   Amounts requests;
   std::string node;            ///< Empty: it has no place.
-  std::string nominated_node;  ///< Room there is kept for it while somebody leaves.
+  std::string nominated_node;  ///< Room there is kept for it while victims leave.
   std::string pod_template;    ///< What its pod is made from, as JSON; it decides nothing here.
 
   friend auto operator<=>(const Kernel&, const Kernel&) = default;
@@ -49,7 +49,7 @@ enum class SessionType : std::uint8_t { batch, interactive, inference };
 enum class SessionPhase : std::uint8_t {
   pending,
   running,    ///< Also while it is leaving: see ends_at.
-  preempted,  ///< Off its nodes and off the queue; `fate` tells how it comes back.
+  preempted,  ///< Off its nodes and off the queue; `fate` says how it comes back.
   suspended,  ///< On its nodes, where it holds nothing but memory.
   ended,
 };
@@ -58,7 +58,7 @@ enum class SessionPhase : std::uint8_t {
 enum class SessionFate : std::uint8_t {
   ends,
   requeues,       ///< Pending again by itself, after its back-off.
-  on_request,     ///< Pending again when somebody resumes it.
+  on_request,     ///< Pending again when a user resumes it.
   to_autoscaler,  ///< It ends; its autoscaler starts another one.
   suspends,       ///< Runs on where it is once there is room.
 };
@@ -82,7 +82,7 @@ struct Session {
   std::string name;
   std::string uid;
   std::string plane;            ///< Empty: home.
-  Labels labels;                ///< Kept for whoever reads them; they decide nothing here.
+  Labels labels;                ///< Kept for readers; they decide nothing here.
   Labels annotations;           ///< The same.
   std::optional<Time> created;  ///< Its place in the queue, also after it was preempted.
   std::string resource_group;
@@ -92,7 +92,7 @@ struct Session {
   std::optional<bool> preemptible;  ///< Only with a partition; none: as the partition says.
   bool checkpointing = false;       ///< It can go on from its last checkpoint.
   std::optional<bool> requeue;      ///< None: as the mode of its partition says.
-  bool autoscaler = false;          ///< Somebody else starts another one of it.
+  bool autoscaler = false;          ///< A controller starts another one of it.
   std::vector<Kernel> kernels;      ///< Sorted by name.
   SessionStatus status;
 
@@ -116,7 +116,7 @@ struct Partition {
   bool preemptible = false;
   PartitionMode mode = PartitionMode::cancel;
   Duration grace_time;   ///< Between notice and end.
-  Duration exempt_time;  ///< A session that has run for less is nobody's victim.
+  Duration exempt_time;  ///< A session that has run for less is never a victim.
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };

@@ -427,9 +427,9 @@ void TrustStep::forget_notes(Pod& pod) {
   const auto forget = [&](std::string_view name, std::string_view value) {
     report_.add(TrustMark::note, object_text(pod), annotation_field(name), value);
   };
-  if (pod.kept != KeptBy::nobody && !facts_.decides_kept) {
+  if (pod.kept != KeptBy::none && !facts_.decides_kept) {
     forget(names::kept_by, kept_by_names.at(static_cast<std::size_t>(pod.kept)));
-    pod.kept = KeptBy::nobody;
+    pod.kept = KeptBy::none;
   }
   notes.evicted_for.clear();  // A live run writes these two for people: they are no news.
   notes.plan.clear();
@@ -503,7 +503,7 @@ void TrustStep::look_at_pod(PodIndex index, std::optional<StringId> deployment) 
                           [&](const LabelPair& pair) { return pair.key == *deployment; });
   const bool plain = pods.notes[index] == NotesId{0} && pods.queue[index] == StringId{0} &&
                      !flags.opted_out && !flags.is_protected && !flags.is_owner &&
-                     !flags.of_daemon_set && flags.kept == KeptBy::nobody && !labelled &&
+                     !flags.of_daemon_set && flags.kept == KeptBy::none && !labelled &&
                      !names_pods(index) && !is_pinned(cluster_, index);
   if (plain) return;
   Pod pod = cluster_.pod(index);

@@ -20,7 +20,7 @@ struct PersistentVolumeClaim {
   std::string name;
   std::string plane;  ///< Empty: home.
   std::optional<Time> deletion;
-  std::string owner;  ///< The pod that it was made for; empty: nobody's own.
+  std::string owner;  ///< The pod that it was made for; empty: none.
   std::string owner_uid;
   std::string volume;  ///< spec.volumeName
   /// None: the cluster's default class; empty: no class at all.
@@ -38,7 +38,7 @@ struct PersistentVolume {
   std::string plane;  ///< Empty: home.
   Labels zones;       ///< Labels of zone and region; a value may be a list, "a__b".
   std::string storage_class;
-  std::string claim_namespace;  ///< claimRef; empty: nobody's.
+  std::string claim_namespace;  ///< claimRef; empty: not claimed.
   std::string claim_name;
   bool available = true;                     ///< It may be bound to a claim.
   std::vector<NodeSelectorTerm> node_terms;  ///< Any of them; empty: reachable from everywhere.
@@ -77,7 +77,7 @@ struct CsiNode {
   friend bool operator==(const CsiNode&, const CsiNode&) = default;
 };
 
-/// Who has reserved a ResourceClaim.
+/// The pod that has reserved a ResourceClaim.
 struct ClaimConsumer {
   std::string resource;  ///< "pods"
   std::string name;
@@ -91,7 +91,7 @@ struct ResourceClaim {
   std::string name;
   std::string plane;  ///< Empty: home.
   std::optional<Time> deletion;
-  std::string owner;  ///< The pod that it was made for; empty: nobody's own.
+  std::string owner;  ///< The pod that it was made for; empty: none.
   std::string owner_uid;
   bool allocated = false;
   std::vector<NodeSelectorTerm> node_terms;  ///< Of its allocation; empty: everywhere.

@@ -1,13 +1,13 @@
 #include "policies/decide.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <memory>
-#include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/contain.hpp"
 #include "policies/registry.hpp"
 #include "policies/shared/recheck.hpp"
 
@@ -132,26 +132,21 @@ Decision decide_watched(const Cluster& cluster, const Configuration& configurati
   if (!request.contain) return decide_once(cluster, configuration, request, deciding);
   PlanRequest again = request;
   while (true) {
-    std::string failure;
-    try {
-      const CheckContainment contained;
-      return decide_once(cluster, configuration, again, deciding);
-    } catch (const std::bad_alloc&) {
-      throw;  // No bug of ours: whoever gave us the input has to hear of it.
-    } catch (const std::exception& failed) {
-      failure = failed.what();
-    }
+    Decision decision;
+    std::optional<std::string> failure =
+        failure_of([&] { decision = decide_once(cluster, configuration, again, deciding); });
+    if (!failure) return decision;
     const std::size_t before = again.left_out.size();
     for (const AskName& ask : deciding.whose_turn()) {
       if (is_left_out(again, ask)) continue;
       again.left_out.push_back({.kind = ask.kind,
                                 .namespace_name = ask.namespace_name,
                                 .name = ask.name,
-                                .reason = failure});
+                                .reason = *failure});
     }
     // Nobody whom that could help.
     if (again.left_out.size() == before) {
-      return {.plan = {}, .problems = {}, .failure = std::move(failure)};
+      return {.plan = {}, .problems = {}, .failure = *std::move(failure)};
     }
     deciding.end();
   }

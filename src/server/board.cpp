@@ -42,8 +42,8 @@ SeenCycle seen_cycle(const MadeCycle& cycle) {
   for (const PlanAsk& ask : plan.asks) {
     seen.answers.push_back({.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
   }
-  seen.preemptions = told_preemptions(plan, cycle.now, victims_kept);
-  for (const ToldPreemption& told : seen.preemptions) {
+  seen.preemptions = preemption_report(plan, cycle.now, victims_kept);
+  for (const ReportedPreemption& told : seen.preemptions) {
     seen.victims += static_cast<std::int64_t>(told.victims_count);
   }
   seen.binds = std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type);
@@ -93,7 +93,7 @@ void Board::take_one(SeenCycle seen) {
   for (SeenAnswer& answer : seen.answers) {
     waiting_.note(answer.ask, {.outcome = answer.outcome, .reason = std::move(answer.reason)});
   }
-  for (ToldPreemption& told : seen.preemptions) {
+  for (ReportedPreemption& told : seen.preemptions) {
     preemptions_.push_front({std::move(told), ++preemption_count_, cycles_});
   }
   if (preemptions_.size() > preemptions_kept) preemptions_.resize(preemptions_kept);

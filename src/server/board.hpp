@@ -26,7 +26,7 @@
 #include "base/time.hpp"
 #include "codec/writer.hpp"
 #include "control/loop_watcher.hpp"
-#include "control/told_preemptions.hpp"
+#include "control/preemption_report.hpp"
 #include "control/waiting_asks.hpp"
 #include "model/cluster.hpp"
 
@@ -56,14 +56,14 @@ struct SeenAnswer {
   std::string reason;
 };
 /// As the board keeps it.
-struct SeenPreemption : ToldPreemption {
+struct SeenPreemption : ReportedPreemption {
   std::uint64_t id = 0;     ///< From 1, in the order in which they came.
   std::uint64_t cycle = 0;  ///< Since this process began.
 };
 struct SeenCycle {
   Time now;
   std::vector<SeenAnswer> answers;
-  std::vector<ToldPreemption> preemptions;
+  std::vector<ReportedPreemption> preemptions;
   std::vector<PlanQueue> queues;  ///< Empty: the plan has none.
   std::int64_t binds = 0;
   std::int64_t victims = 0;

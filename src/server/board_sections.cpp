@@ -37,9 +37,9 @@ void write_preemption(DocumentWriter& writer, const SeenPreemption& seen) {
   writer.integer_field("count", static_cast<std::int64_t>(seen.victims_count));
   writer.key("victims");
   writer.begin_array();
-  for (const ToldVictim& victim : seen.victims) {
+  for (const ReportedVictim& victim : seen.victims) {
     writer.begin_object();
-    writer.string_field("who", victim.who);
+    writer.string_field("who", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);

@@ -100,7 +100,7 @@ TEST_F(RunPages, PendingPodsOfOtherSchedulersCountInAClusterOfOurOwn) {
 }
 
 TEST_F(RunPages, DecisionsAreCountedAsKubeSchedulerDoes) {
-  show({pending_pod("a")}, {Receipt{.plan = "p", .object = "Pod shop/a", .reason = "no"}});
+  show({pending_pod("a")}, {Receipt{.plan = "p", .object = pod_ref("shop", "a"), .reason = "no"}});
   PlanAsk ask{.namespace_name = "shop", .name = "a", .outcome = Outcome::preempts};
   ask.victims.resize(3);
   decide(ask, {{.type = ActionType::nominate}, {.type = ActionType::evict}});

@@ -16,13 +16,13 @@ namespace makeway {
 enum class Happening : std::uint8_t {
   arrives,         ///< A task.
   ends,            ///< A run.
-  gone,            ///< A pod that was told to leave.
+  gone,            ///< A pod that was evicted.
   comes_back,      ///< A pod, made again by its controller.
   sample,          ///< The metrics are taken.
   shown,           ///< Changes that were held back.
   node_returns,    ///< A node that was lost.
   session_leaves,  ///< Its grace time is over.
-  session_back,    ///< Somebody wants it back.
+  session_back,    ///< Its user wants it back.
   reconcile,       ///< The controller of a deployment acts.
   replica_gone,    ///< A pod of a deployment.
   budgets,         ///< The disruption controller acts.
@@ -33,7 +33,7 @@ struct Event {
   std::uint64_t number = 0;
   Happening what = Happening::arrives;
   std::uint32_t subject = 0;
-  std::uint32_t life = 0;  ///< Of whom it is expected: nobody else has that number in its place.
+  std::uint32_t life = 0;  ///< The runner it is for: no later one in its place has that number.
   std::int64_t member = 0;
   std::int64_t attempt = 0;
 

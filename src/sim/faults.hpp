@@ -10,8 +10,8 @@
 //              minutes later, empty
 //   conflict   an action is refused; what relies on it is dropped
 //   late       a change is shown up to 10 seconds late; changes of one object keep their order
-//   stuck      a pod that is told to leave does so only after 10 to 60 minutes, or never
-//   writer     before a plan is carried out, somebody else binds a pending pod, deletes a running
+//   stuck      an evicted pod leaves only after 10 to 60 minutes, or never
+//   writer     before a plan is carried out, another client binds a pending pod, deletes a running
 //              one or a replica, starts one of their own, or stops a kernel
 //   kill       the process dies before, while or after it carries out a plan, and starts again with
 //              nothing but what the world shows
@@ -69,8 +69,8 @@ class Faults {
     return static_cast<std::int64_t>(random_.below(1'000)) < options_.*what;
   }
 
-  /// Something happened to a node ("n1") or pod ("default/web") that nobody was shown yet: whoever
-  /// relies on it may be refused.
+  /// Something happened to a node ("n1") or pod ("default/web") that was not shown yet: an action
+  /// that relies on it may be refused.
   void touch(const std::string& subject, Time now) { touched_[subject] = now; }
   bool touched(const std::string& subject) const { return touched_.contains(subject); }
   /// Everything up to now was shown, as far as it is not late.

@@ -67,7 +67,7 @@ TEST(Faults, AConflictIsRefusedAndNotThePlansFault) {
   world.submit(one_action(ActionType::bind, "job-0", "n1"));
   const Batch batch = world.poll({});
   ASSERT_EQ(batch.receipts.size(), 1U);
-  EXPECT_EQ(batch.receipts[0].reason, "somebody else has changed it");
+  EXPECT_EQ(batch.receipts[0].reason, "another client has changed it");
   EXPECT_TRUE(batch.changes.empty());
   const SimMetrics metrics = world.finish();
   EXPECT_EQ(metrics.refused, 0);
@@ -100,7 +100,7 @@ TEST(Faults, ALostNodeTakesItsPodsAlongAndReturnsEmpty) {
   EXPECT_EQ(metrics.refused, 0);
 }
 
-TEST(Faults, WhoeverIsKilledIsShownEverythingAnew) {
+TEST(Faults, AKilledProcessIsShownEverythingAnew) {
   const SimLoad load = two_nodes(3);
   SimWorld world(load, {.sample = {}, .faults = {.kill = always}});
   world.poll({});
@@ -125,9 +125,9 @@ TEST(Faults, AStuckPodIsThereLongAfterItsTime) {
   world.submit(one_action(ActionType::bind, "job-0", "n1"));
   world.poll({});
   world.submit(one_action(ActionType::evict, "job-0", "n1"));
-  const Time told = world.now();
+  const Time checked_at = world.now();
   world.poll({});
-  const Batch later = world.poll(told + Duration{500'000});
+  const Batch later = world.poll(checked_at + Duration{500'000});
   EXPECT_TRUE(later.changes.empty());
   EXPECT_EQ(pods_in(world.objects()), (std::set<std::string>{"job-0"}));
   world.submit(one_action(ActionType::force_delete, "job-0", "n1"));
@@ -151,7 +151,7 @@ TEST(Faults, ALateChangeKeepsTheOrderOfItsObject) {
   const SimLoad load = two_nodes(1);
   SimWorld world(load, {.sample = {}, .faults = {.late = always}});
   world.poll({});
-  EXPECT_TRUE(pods_in(world.poll({}).changes).empty());  // It has arrived, and nobody knows.
+  EXPECT_TRUE(pods_in(world.poll({}).changes).empty());  // It has arrived, and was not shown yet.
   world.submit(one_action(ActionType::bind, "job-0", "n1"));
   const Batch shown = world.poll(Time{late_max.ms});
   ASSERT_EQ(shown.changes.size(), 2U);

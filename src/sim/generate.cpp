@@ -65,7 +65,7 @@ constexpr std::array fields = {
     Field{"zones", &GenerateOptions::zones, 1, 100},
 };
 
-/// Nodes by whom they serve: first those of planes, then those of resource groups.
+/// Nodes by purpose: first those of planes, then those of resource groups.
 struct NodeShares {
   std::int64_t planes = 0;
   std::int64_t sessions = 0;

@@ -2,9 +2,9 @@
 //
 //   nodes=100,pods=10000,cpus=64,gpus=8,load=120,gangs=20,priorities=3,queues=0,services=10
 //
-// Who wants to be near wants all pods of its task in one zone; who wants to be apart no two of them
-// on one node; who is spread has at most one pod more in a zone than in any other (for pods that
-// are alone: of all such pods).
+// Tasks that want to be near want all their pods in one zone; tasks that want to be apart, no two
+// of them on one node; tasks that are spread have at most one pod more in a zone than in any other
+// (for pods that are alone: of all such pods).
 //
 // Integers and tables only, so that the same seed gives the same bytes on every machine. The span
 // of arrivals follows from `load`: the work that arrives in it is that share of what the nodes can
@@ -40,7 +40,7 @@ struct GenerateOptions {
   std::int64_t affinity = 0;
   std::int64_t anti_affinity = 0;
   std::int64_t spread = 0;  ///< Over the zones, in the same way.
-  std::int64_t zones = 3;   ///< That the nodes are in, where somebody asks for it.
+  std::int64_t zones = 3;   ///< That the nodes are in, where a task asks for it.
 };
 
 /// "nodes=10,pods=500"; the others have their defaults.

@@ -1,6 +1,6 @@
 // What a simulation is about: the nodes, and the tasks that arrive (SPEC section 9).
 //
-// A task is what somebody submits: some equal pods with a run time. Of a job each pod runs for
+// A task is what a user submits: some equal pods with a run time. Of a job each pod runs for
 // itself; of a gang they run together, as long as at least its minimum runs; a service loses no
 // work when it is interrupted; a daemon is one pod on one node, and runs for ever; of a session the
 // pods are its kernels; replicas are a deployment that is scaled per plane and runs until its time
@@ -38,7 +38,7 @@ struct SimTask {
   std::string queue;
   Amounts requests;
   PodShape shape;
-  std::string application;  ///< See `application_label`; empty: nobody looks at it.
+  std::string application;  ///< See `application_label`; empty: no task refers to it.
   // Of a session:
   SessionType session_type = SessionType::batch;
   std::string resource_group;

@@ -2,7 +2,7 @@
 //
 // A PodDisruptionBudget allows one disruption less when a pod that it governs starts to leave or is
 // gone, and one more when such a pod runs. As in Kubernetes the status says so a moment later:
-// until then whoever evicts has to remember what it has done (SPEC section 8, Assumed state).
+// until then the evicting client has to remember what it has done (SPEC section 8, Assumed state).
 //
 // What the status says in the beginning is taken for true; the numbers of the spec are not counted
 // again.
@@ -19,7 +19,7 @@ namespace makeway {
 class SimBudgets {
  public:
   bool empty() const { return budgets_.empty(); }
-  /// It is there from now on, or was changed by somebody else.
+  /// It is there from now on, or was changed by another client.
   void write(const DisruptionBudget& budget);
   void remove(const Removal& gone);
 

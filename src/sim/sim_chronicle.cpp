@@ -56,29 +56,29 @@ ChronicledDecision decision_of(const PlanAsk& ask, Time now) {
                               .victims = victims_of(ask),
                               .cost = ask.cost,
                               .reason = ask.reason};
-  const auto tell = [&](ChronicledVictim victim, const auto& cause) {
+  const auto add = [&](ChronicledVictim victim, const auto& cause) {
     if (decision.first_victims.empty()) {
       decision.rule = cause.cause_rule;
       decision.alternative = cause.cause_alternative;
       decision.key = cause.cause_key;
     }
-    if (decision.first_victims.size() < SimChronicle::victims_told_max) {
+    if (decision.first_victims.size() < SimChronicle::victims_listed_max) {
       decision.first_victims.push_back(std::move(victim));
     }
   };
   for (const PlanVictim& victim : ask.victims) {
-    tell({.name = full_name(victim.namespace_name, victim.name, victim.plane),
-          .node = victim.node,
-          .priority = victim.priority,
-          .reason = victim.reason},
-         victim);
+    add({.name = full_name(victim.namespace_name, victim.name, victim.plane),
+         .node = victim.node,
+         .priority = victim.priority,
+         .reason = victim.reason},
+        victim);
   }
   each_replica_victim(ask, [&](const PlanReplicaClaim& claim, const PlanReplicaVictim& victim) {
-    tell({.name = full_name(victim.namespace_name, victim.name, victim.plane),
-          .node = claim.node,
-          .priority = victim.priority,
-          .reason = victim.reason},
-         victim);
+    add({.name = full_name(victim.namespace_name, victim.name, victim.plane),
+         .node = claim.node,
+         .priority = victim.priority,
+         .reason = victim.reason},
+        victim);
   });
   return decision;
 }
@@ -171,9 +171,10 @@ void SimChronicle::planned(const Plan& plan, std::string_view scarce) {
   note_queues(plan, scarce);
   for (const PlanAsk& ask : plan.asks) {
     for (const PlanVictim& victim : ask.victims) matrix_.add(priority_of(ask), victim.priority);
-    each_replica_victim(ask, [&](const PlanReplicaClaim& /*claim*/, const PlanReplicaVictim& who) {
-      matrix_.add(priority_of(ask), who.priority);
-    });
+    each_replica_victim(ask,
+                        [&](const PlanReplicaClaim& /*claim*/, const PlanReplicaVictim& victim) {
+                          matrix_.add(priority_of(ask), victim.priority);
+                        });
     note_decision(ask, plan.now);
   }
 }
@@ -203,7 +204,7 @@ void SimChronicle::note_decision(const PlanAsk& ask, Time now) {
   const std::int64_t waited = ask.pending_seconds.value_or(0);
   if (!gets_place(ask) || waited == 0) return;
   if (slowest_.size() == decisions_max && waited < slowest_.back().waited_seconds) return;
-  // Who makes room first gets its place later: the last of its decisions counts.
+  // An ask that evicts first gets its place later: the last of its decisions counts.
   const std::string name = ask_text(ask);
   std::erase_if(slowest_, [&](const ChronicledDecision& old) { return old.ask == name; });
   enter(slowest_, decision_of(ask, now), slow_key);

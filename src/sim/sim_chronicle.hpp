@@ -1,14 +1,14 @@
-// SimChronicle: what a report tells of a simulation besides its metrics: who preempted whom, how
-// full the nodes were, what queues had and deserved, and which decisions stand out.
+// SimChronicle: what a report says of a simulation besides its metrics: the preemptions, how full
+// the nodes were, what queues had and deserved, and which decisions stand out.
 //
-// Whoever wants one hands it to the world (SimOptions::chronicle). It only listens: results are the
-// same with and without it, and without it nothing of this is computed.
+// A caller that wants one passes it to the world (SimOptions::chronicle). It only records: results
+// are the same with and without it, and without it nothing of this is computed.
 //
 // Rules
 //  1. Memory is bounded, however long the simulation and however large the cluster: time is divided
 //     (time_grid.hpp), nodes are put together in rows, priorities in ranges, queues and decisions
 //     beyond a number are left out, and the report says so.
-//  2. "Slow" is told in virtual time: how long somebody waited for the decision that gave it a
+//  2. "Slow" is measured in virtual time: how long an ask waited for the decision that gave it a
 //     place. Processor time would be another one on every machine, and the bytes are to be the
 //     same.
 #pragma once
@@ -27,9 +27,9 @@
 
 namespace makeway {
 
-/// Victims by the priority of whoever made them leave, and by their own. Priorities are put
-/// together in ranges of `grain` (1, 10, 100, ...), such that there are few of each. Queues that
-/// take back what they deserve have no priority.
+/// Victims by the priority of the ask that evicted them, and by their own. Priorities are grouped
+/// in ranges of `grain` (1, 10, 100, ...), such that there are few of each. Queues that take back
+/// what they deserve have no priority.
 class PreemptionMatrix {
  public:
   static constexpr std::size_t priorities_max = 16;
@@ -69,7 +69,7 @@ struct ChronicledDecision {
   std::int64_t waited_seconds = 0;  ///< Until this decision; 0 where that is not known.
   std::string place;                ///< Its node, or how many nodes.
   std::int64_t victims = 0;
-  std::vector<ChronicledVictim> first_victims;  ///< At most `victims_told_max`.
+  std::vector<ChronicledVictim> first_victims;  ///< At most `victims_listed_max`.
   PlanCost cost;
   std::string reason;
   // Why these and not others (law 9); empty without victims.
@@ -83,7 +83,7 @@ class SimChronicle {
   static constexpr std::size_t node_rows_max = 120;
   static constexpr std::size_t queues_max = 200;
   static constexpr std::size_t decisions_max = 50;
-  static constexpr std::size_t victims_told_max = 8;
+  static constexpr std::size_t victims_listed_max = 8;
 
   /// `pace`: how often samples are taken at first.
   SimChronicle(Time start, Duration pace)
@@ -118,7 +118,7 @@ class SimChronicle {
   TimeGrid node_use_;
   TimeGrid queue_used_;
   TimeGrid queue_deserved_;
-  std::size_t nodes_in_row_ = 0;  ///< 0: nobody has looked at the nodes yet.
+  std::size_t nodes_in_row_ = 0;  ///< 0: the nodes were not sampled yet.
   std::vector<std::string> node_rows_;
   std::map<std::string, std::size_t, std::less<>> queues_;
   bool has_more_queues_ = false;

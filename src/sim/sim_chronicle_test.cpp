@@ -6,8 +6,8 @@
 namespace makeway {
 namespace {
 
-constexpr Time told_start{1'000'000};
-constexpr Duration told_pace{60'000};
+constexpr Time sample_start{1'000'000};
+constexpr Duration sample_pace{60'000};
 
 TEST(PreemptionMatrix, CountsByBothPriorities) {
   PreemptionMatrix matrix;
@@ -33,8 +33,8 @@ TEST(PreemptionMatrix, QueuesHaveNoPriority) {
   matrix.add(0, 200);
   EXPECT_EQ(matrix.counts().at({std::nullopt, 200}), 1);
   EXPECT_EQ(matrix.counts().at({0, 200}), 1);
-  SimChronicle chronicle(told_start, told_pace);
-  Plan plan{.now = told_start};
+  SimChronicle chronicle(sample_start, sample_pace);
+  Plan plan{.now = sample_start};
   plan.asks = {{.kind = AskKind::queue, .name = "team"}};
   plan.asks[0].victims.push_back({.namespace_name = "default", .name = "low", .priority = 7});
   chronicle.planned(plan, "cpu");
@@ -49,7 +49,7 @@ TEST(PreemptionMatrix, RangesGoDownwardsBelowZero) {
   EXPECT_EQ(range_of(-7, 1), -7);
 }
 
-PlanAsk told_ask(std::string name, std::int64_t waited, std::int64_t victims) {
+PlanAsk sample_ask(std::string name, std::int64_t waited, std::int64_t victims) {
   PlanAsk ask{.namespace_name = "default",
               .name = std::move(name),
               .priority = 100,
@@ -70,9 +70,9 @@ PlanAsk told_ask(std::string name, std::int64_t waited, std::int64_t victims) {
 }
 
 TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
-  SimChronicle chronicle(told_start, told_pace);
-  Plan plan{.now = told_start};
-  plan.asks = {told_ask("quick", 0, 0), told_ask("slow", 50, 0), told_ask("hungry", 10, 12)};
+  SimChronicle chronicle(sample_start, sample_pace);
+  Plan plan{.now = sample_start};
+  plan.asks = {sample_ask("quick", 0, 0), sample_ask("slow", 50, 0), sample_ask("hungry", 10, 12)};
   chronicle.planned(plan, "cpu");
   ASSERT_EQ(chronicle.slowest().size(), 2U);
   EXPECT_EQ(chronicle.slowest()[0].ask, "Pod default/slow");
@@ -81,7 +81,7 @@ TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
   ASSERT_EQ(chronicle.most_disruptive().size(), 1U);
   const ChronicledDecision& hungry = chronicle.most_disruptive()[0];
   EXPECT_EQ(hungry.victims, 12);
-  EXPECT_EQ(hungry.first_victims.size(), SimChronicle::victims_told_max);
+  EXPECT_EQ(hungry.first_victims.size(), SimChronicle::victims_listed_max);
   EXPECT_EQ(hungry.first_victims[0].name, "default/low-0");
   EXPECT_EQ(hungry.rule, "rule");
   EXPECT_EQ(hungry.alternative, "node n2");
@@ -89,12 +89,12 @@ TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
   EXPECT_EQ(chronicle.matrix().counts().at({100, 5}), 12);
 }
 
-TEST(SimChronicle, TellsOfEachAskItsLastDecisionOnly) {
-  SimChronicle chronicle(told_start, told_pace);
-  Plan plan{.now = told_start};
-  plan.asks = {told_ask("high", 10, 1)};
+TEST(SimChronicle, ReportsTheLastDecisionOfEachAsk) {
+  SimChronicle chronicle(sample_start, sample_pace);
+  Plan plan{.now = sample_start};
+  plan.asks = {sample_ask("high", 10, 1)};
   chronicle.planned(plan, "cpu");
-  plan.asks = {told_ask("high", 40, 0)};
+  plan.asks = {sample_ask("high", 40, 0)};
   chronicle.planned(plan, "cpu");
   ASSERT_EQ(chronicle.slowest().size(), 1U);
   EXPECT_EQ(chronicle.slowest()[0].waited_seconds, 40);
@@ -102,19 +102,19 @@ TEST(SimChronicle, TellsOfEachAskItsLastDecisionOnly) {
 }
 
 TEST(SimChronicle, WhoStillWaitsIsNoDecision) {
-  SimChronicle chronicle(told_start, told_pace);
-  Plan plan{.now = told_start};
-  plan.asks = {told_ask("stuck", 500, 0)};
+  SimChronicle chronicle(sample_start, sample_pace);
+  Plan plan{.now = sample_start};
+  plan.asks = {sample_ask("stuck", 500, 0)};
   plan.asks[0].outcome = Outcome::infeasible;
   chronicle.planned(plan, "cpu");
   EXPECT_TRUE(chronicle.slowest().empty());
 }
 
 TEST(SimChronicle, IsBounded) {
-  SimChronicle chronicle(told_start, told_pace);
-  Plan plan{.now = told_start};
+  SimChronicle chronicle(sample_start, sample_pace);
+  Plan plan{.now = sample_start};
   for (int at = 0; at < 1'000; ++at) {
-    plan.asks = {told_ask(fmt::format("ask-{:04}", at), 1 + at, 1 + at % 7)};
+    plan.asks = {sample_ask(fmt::format("ask-{:04}", at), 1 + at, 1 + at % 7)};
     plan.queues = {{.name = fmt::format("queue-{:04}", at),
                     .parent = {},
                     .shares = {{.resource = "cpu", .deserved = 2, .used = 3, .leaving = 1}}}};
@@ -141,10 +141,10 @@ TEST(SimChronicle, MeasuresHowFullNodesAre) {
   for (const std::string name : {"a", "b", "c"}) {
     nodes.occupy(name, 0, nodes.pod_row({{"cpu", 1'000}}), 1);
   }
-  SimChronicle chronicle(told_start, told_pace);
-  chronicle.sampled(told_start, nodes, nodes.column("cpu"));
-  nodes.lose("c", told_start);
-  chronicle.sampled(told_start + told_pace, nodes, nodes.column("cpu"));
+  SimChronicle chronicle(sample_start, sample_pace);
+  chronicle.sampled(sample_start, nodes, nodes.column("cpu"));
+  nodes.lose("c", sample_start);
+  chronicle.sampled(sample_start + sample_pace, nodes, nodes.column("cpu"));
   EXPECT_EQ(chronicle.node_rows(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(chronicle.node_use().mean(0, 0), 250);
   EXPECT_EQ(chronicle.node_use().mean(1, 1), 500);
@@ -160,8 +160,8 @@ TEST(SimChronicle, ManyNodesShareRows) {
   }
   SimNodes nodes(load);
   nodes.occupy("n000", 0, nodes.pod_row({{"cpu", 1'000}}), 1);
-  SimChronicle chronicle(told_start, told_pace);
-  chronicle.sampled(told_start, nodes, nodes.column("cpu"));
+  SimChronicle chronicle(sample_start, sample_pace);
+  chronicle.sampled(sample_start, nodes, nodes.column("cpu"));
   // 250 nodes in at most 120 rows: three in each, 84 rows, and one node in the last.
   ASSERT_EQ(chronicle.node_rows().size(), 84U);
   EXPECT_EQ(chronicle.node_rows().front(), "n000 to n002");

@@ -41,8 +41,8 @@ void SimGround::count_running(const Pod& pod, std::int64_t more) {
 }
 
 std::optional<Time> SimGround::gone_at(const Pod& pod) {
-  if (options.manners.late) {
-    const std::optional<Duration> late = options.manners.late(pod, now);
+  if (options.behaviour.late) {
+    const std::optional<Duration> late = options.behaviour.late(pod, now);
     if (!late) return std::nullopt;
     return std::max(now, *pod.deletion + *late);
   }

@@ -18,8 +18,8 @@ struct SimGround {
   SimGround(const SimLoad& from, const SimOptions& how);
 
   void show(Change change) { watch.show(std::move(change), now); }
-  /// An action of the plan is not carried out. `by_fault`: nobody could know; otherwise the plan
-  /// was wrong.
+  /// An action of the plan is not carried out. `by_fault`: the planner could not know; otherwise
+  /// the plan was wrong.
   void refuse(Receipt receipt, bool by_fault);
   /// A pod runs, or does not any more: its budgets will say so.
   void count_running(const Pod& pod, std::int64_t more);

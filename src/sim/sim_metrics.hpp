@@ -53,15 +53,15 @@ struct SimMetrics {
   std::int64_t replica_victims = 0;  ///< Of these: replicas that were scaled down.
   std::int64_t asks_with_victims = 0;
   std::int64_t refused = 0;        ///< Actions that the world refused, and no fault explains it.
-  std::int64_t evicted_twice = 0;  ///< Pods that were told to leave again; no fault explains it.
+  std::int64_t evicted_twice = 0;  ///< Pods that were evicted again; no fault explains it.
   FaultCounts faults;
   Wide inversion = 0;  ///< Of the scarce resource, times milliseconds.
   std::vector<SimSample> samples;
-  std::int64_t fragmented_ppm = 0;  ///< Sum over the samples in which somebody waited.
+  std::int64_t fragmented_ppm = 0;  ///< Sum over the samples in which an ask waited.
   std::int64_t fragmented_samples = 0;
   std::int64_t share_error_ppm = 0;  ///< Sum over the cycles with queues.
   std::int64_t share_cycles = 0;
-  std::int64_t longest_unrest = 0;  ///< Cycles in a row in which somebody had to leave.
+  std::int64_t longest_unrest = 0;  ///< Cycles in a row with an eviction.
   Time start;
   Time end;
 };
@@ -89,9 +89,9 @@ struct RunBand {
   }
 };
 
-/// Arrival to first start, of whoever started; milliseconds.
+/// Arrival to first start, of tasks that started; milliseconds.
 std::vector<std::int64_t> waits(const SimMetrics& metrics, const RunBand& band = {});
-/// (End - arrival) / run time in thousandths, of whoever ended.
+/// (End - arrival) / run time in thousandths, of tasks that ended.
 std::vector<std::int64_t> stretches(const SimMetrics& metrics, const RunBand& band = {});
 /// Highest first.
 std::vector<std::int32_t> priorities(const SimMetrics& metrics);

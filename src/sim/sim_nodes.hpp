@@ -1,7 +1,7 @@
 // SimNodes: the nodes of the simulated world, whose kubelets count their room themselves.
 //
 // Resources are columns here, so that amounts are added up without looking for names. Planes may
-// have nodes of the same name: whoever is named here is named by `place_name`.
+// have nodes of the same name: nodes are named by `place_name` here.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class SimNodes {
 
   /// It is new, or was changed.
   void write(const Node& node);
-  /// For ever; whoever runs there is gone already.
+  /// For ever; the pods that ran there are gone already.
   void remove(const std::string& name);
   void lose(const std::string& name, Time now);
   /// Empty, as it comes back.

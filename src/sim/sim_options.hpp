@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 #include "sim/faults.hpp"
-#include "sim/sim_manners.hpp"
+#include "sim/sim_behaviour.hpp"
 
 namespace makeway {
 
@@ -19,8 +19,8 @@ struct SimOptions {
   Time until{std::numeric_limits<std::int64_t>::max() / 4};  ///< Nothing happens later.
   FaultOptions faults;
   std::uint64_t seed = 1;  ///< Of the faults.
-  SimManners manners;
-  SimChronicle* chronicle = nullptr;  ///< Hears what a report tells; outlives the world.
+  SimBehaviour behaviour;
+  SimChronicle* chronicle = nullptr;  ///< Records what a report needs; outlives the world.
 };
 
 }  // namespace makeway

@@ -12,7 +12,7 @@
 namespace makeway {
 namespace {
 
-constexpr Duration leave_unless_told{30'000};
+constexpr Duration default_leave{30'000};
 constexpr Duration foreign_run{600'000};
 
 std::string_view owner_kind(TaskKind kind) {
@@ -121,9 +121,9 @@ void SimPods::adopt(const Pod& pod) {
   }
 }
 
-/// No fault of ours holds back who was leaving from the start.
+/// No fault of ours holds back a pod that was leaving from the start.
 std::optional<Time> SimPods::adopted_leaves(const Pod& pod) {
-  if (ground_.options.manners.late) return ground_.gone_at(pod);
+  if (ground_.options.behaviour.late) return ground_.gone_at(pod);
   return std::max(*pod.deletion, ground_.now);
 }
 
@@ -203,7 +203,7 @@ void SimPods::is_gone(SimPodId id) {
 }
 
 void SimPods::again_without_task(const SimPod& pod) {
-  const bool owned = ground_.options.manners.recreate &&
+  const bool owned = ground_.options.behaviour.recreate &&
                      std::ranges::any_of(pod.object.owners, &OwnerReference::controller);
   if (!owned || pod.object.mirror) return work_.free(pod.runner);
   Pod again = pod.object;
@@ -277,9 +277,11 @@ void SimPods::refuse(const PlanAction& action, const std::string& plan, std::str
       ground_.faults.touched(name) ||
       ground_.faults.touched(place_name(action.plane, action.node)) ||
       ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name, action.plane);
-  ground_.refuse(
-      {.plan = plan, .object = "Pod " + name, .reason = std::move(reason), .ask = action.ask},
-      by_fault);
+  ground_.refuse({.plan = plan,
+                  .object = pod_ref(action.namespace_name, action.name, action.plane),
+                  .reason = std::move(reason),
+                  .ask = ask_of(action)},
+                 by_fault);
 }
 
 bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
@@ -327,8 +329,8 @@ void SimPods::bind(SimPodId id, const PlanAction& action, const std::string& pla
 void SimPods::force_delete(SimPodId id) {
   const Pod& pod = pods_[id].object;
   if (!pod.deletion) return;
-  if (!ground_.options.manners.forced) return is_gone(id);
-  const std::optional<Duration> takes = ground_.options.manners.forced(pod);
+  if (!ground_.options.behaviour.forced) return is_gone(id);
+  const std::optional<Duration> takes = ground_.options.behaviour.forced(pod);
   if (takes) expect_gone(id, ground_.now + *takes);
 }
 
@@ -365,8 +367,8 @@ void SimPods::evict(SimPodId id, const PlanAction& action, const std::string& pl
 void SimPods::make_leave(SimPodId id, bool preempted) {
   SimPod& pod = pods_[id];
   const Runner& runner = work_[pod.runner];
-  Duration takes = runner.task == no_task ? leave_unless_told : work_.task_of(runner).leave;
-  if (ground_.options.manners.grace) takes = ground_.options.manners.grace(pod.object);
+  Duration takes = runner.task == no_task ? default_leave : work_.task_of(runner).leave;
+  if (ground_.options.behaviour.grace) takes = ground_.options.behaviour.grace(pod.object);
   stops(pod, preempted);
   lose_work(pod);
   pod.object.deletion = ground_.now + takes;
@@ -499,7 +501,7 @@ void SimPods::start_foreign_pod() {
   Pod pod{.namespace_name = "others",
           .name = fmt::format("foreign-{}", ++foreign_),
           .node = node.name,
-          .scheduler = "somebody-else",
+          .scheduler = "another-scheduler",
           .priority = static_cast<std::int32_t>(100 * random.below(3)),
           .requests = {{"cpu", 1'000 * random.between(1, 4)}},
           .created = ground_.now,

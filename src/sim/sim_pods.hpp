@@ -1,11 +1,11 @@
 // SimPods: the pods of the simulated world, and the controllers that make them.
 //
 // Rules
-//  1. A pod that is told to leave stops working at once and holds its room until it is gone.
-//     Of its work it loses what was not saved; of a gang everybody does, once it stops.
+//  1. An evicted pod stops working at once and holds its room until it is gone. Of its work it
+//     loses what was not saved; of a gang all pods do, once it stops.
 //  2. A new pod of a task has the work left that was not saved, and a name of its own.
-//  3. A pod without a task (from a snapshot) runs until somebody makes it leave; it comes back if
-//     a controller owns it. Of other planes they are usage: nobody here schedules them.
+//  3. A pod without a task (from a snapshot) runs until it is evicted; it comes back if a
+//     controller owns it. Pods of other planes are usage: they are not scheduled here.
 #pragma once
 
 #include <map>
@@ -43,16 +43,16 @@ class SimPods {
 
   /// False: there is no such pod.
   bool carry_out(const PlanAction& action, const std::string& plan);
-  /// Who is not nominated any more loses its nomination: only the newest plan counts.
+  /// A pod that the newest plan does not nominate loses its nomination.
   void clear_nominations(const Plan& plan);
 
-  /// Somebody else has written it, or it is new.
+  /// Another client has written it, or it is new.
   void written(const Pod& pod);
-  /// Somebody else has removed it. False: there is no such pod.
+  /// Another client has removed it. False: there is no such pod.
   bool removed(const Removal& gone);
   /// Its pods are gone, too. By `place_name`.
   void node_is_lost(const std::string& place);
-  /// Somebody else binds a pod, deletes one, or starts one of their own.
+  /// Another client binds a pod, deletes one, or starts one of its own.
   void second_writer();
 
   const std::vector<SimPod>& all() const { return pods_; }

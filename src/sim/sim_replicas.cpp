@@ -57,7 +57,7 @@ std::vector<ObjectKey> SimReplicas::pods_of(const Key& schedule, const std::stri
 }
 
 void SimReplicas::expect_reconcile(const Entry& entry) {
-  const auto& takes = ground_.options.manners.reconciles;
+  const auto& takes = ground_.options.behaviour.reconciles;
   ground_.agenda.expect({.when = ground_.now + (takes ? takes() : controller_takes),
                          .what = Happening::reconcile,
                          .subject = entry.runner,
@@ -102,7 +102,7 @@ void SimReplicas::adopt(const ReplicaSchedule& schedule) {
 
 bool SimReplicas::adopt(const Pod& pod) {
   const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
-  const bool ours = ground_.options.manners.scales_deployments;
+  const bool ours = ground_.options.behaviour.scales_deployments;
   if (label == pod.labels.end() || !ours) return false;
   const auto own = std::ranges::find_if(schedules_, [&](const auto& each) {
     return each.first.first == pod.namespace_name && each.second.object.deployment == label->value;
@@ -118,8 +118,8 @@ bool SimReplicas::adopt(const Pod& pod) {
   if (runs(pod)) {
     change_running(own->first, 1);
   } else if (pod.deletion) {
-    const bool told = static_cast<bool>(ground_.options.manners.late);
-    expect_gone(pods_[key], told ? ground_.gone_at(pod) : std::max(*pod.deletion, ground_.now));
+    const bool chosen = static_cast<bool>(ground_.options.behaviour.late);
+    expect_gone(pods_[key], chosen ? ground_.gone_at(pod) : std::max(*pod.deletion, ground_.now));
   }
   return true;
 }
@@ -186,10 +186,10 @@ void SimReplicas::run_ends(RunnerId id) {
 
 void SimReplicas::reconcile(RunnerId id) {
   const auto found = by_runner_.find(id);
-  if (found == by_runner_.end() || !ground_.options.manners.scales_deployments) return;
+  if (found == by_runner_.end() || !ground_.options.behaviour.scales_deployments) return;
   const Key key = found->second;
   std::map<std::string, std::int64_t> committed;
-  for (const std::string& plane : planes_) committed[plane] = 0;  // Nobody stays where none is.
+  for (const std::string& plane : planes_) committed[plane] = 0;  // Also where none is committed.
   for (const ReplicaPlane& plane : schedules_.at(key).object.planes) {
     committed[plane.name] = plane.committed;
   }
@@ -204,11 +204,11 @@ void SimReplicas::reconcile(RunnerId id) {
 
 /// Which of them goes.
 std::vector<ObjectKey>::iterator SimReplicas::choose(std::vector<ObjectKey>& own) {
-  if (ground_.options.manners.removes) {
+  if (ground_.options.behaviour.removes) {
     std::vector<const Pod*> pods;
     pods.reserve(own.size());
     for (const ObjectKey& key : own) pods.push_back(&pods_.at(key).object);
-    return own.begin() + static_cast<std::ptrdiff_t>(ground_.options.manners.removes(pods));
+    return own.begin() + static_cast<std::ptrdiff_t>(ground_.options.behaviour.removes(pods));
   }
   std::map<std::string, int> siblings;
   for (const ObjectKey& key : own) ++siblings[pods_.at(key).object.node];
@@ -260,7 +260,7 @@ void SimReplicas::make_leave(Replica& replica) {
   change_running(replica.schedule, -1);
   Pod& pod = replica.object;
   ground_.count_running(pod, -1);
-  const auto& grace = ground_.options.manners.grace;
+  const auto& grace = ground_.options.behaviour.grace;
   const Duration takes = grace ? grace(pod) : replica_leaves;
   pod.deletion = ground_.now + takes;
   pod.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
@@ -339,11 +339,11 @@ void SimReplicas::place(Replica& replica) {
     const SimNode& node = ground_.nodes.at(name);
     return scarce < node.room.size() ? node.room[scarce] - node.used[scarce] : 0;
   };
-  const auto& lands = ground_.options.manners.lands;
+  const auto& lands = ground_.options.behaviour.lands;
   const std::string& place =
       lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
   pod.node = ground_.nodes.at(place).object.name;
-  ground_.faults.touch(place, ground_.now);  // Nobody asked us.
+  ground_.faults.touch(place, ground_.now);  // Placed by another scheduler.
   pod.started = ground_.now;
   pod.ready = true;
   occupy(pod, 1);
@@ -431,7 +431,7 @@ SimReplicas::PodMap::iterator SimReplicas::find_pod(const PlanAction& action) {
 void SimReplicas::force_delete(const ObjectKey& key) {
   const Replica& replica = pods_.at(key);
   if (!replica.object.deletion) return;
-  if (const auto& forced = ground_.options.manners.forced) {
+  if (const auto& forced = ground_.options.behaviour.forced) {
     const std::optional<Duration> takes = forced(replica.object);
     if (takes) expect_gone(replica, ground_.now + *takes);
     return;
@@ -479,9 +479,11 @@ void SimReplicas::scale(Entry& entry, const PlanAction& action, const std::strin
   const std::string name = sim_name(action.namespace_name, action.name);
   if (plane == schedule.planes.end() || plane->committed != action.scale->committed_before) {
     return ground_.refuse({.plan = plan,
-                           .object = "ReplicaSchedule " + name,
+                           .object = {.kind = RefKind::replica_schedule,
+                                      .namespace_name = action.namespace_name,
+                                      .name = action.name},
                            .reason = "its commit is another one by now",
-                           .ask = action.ask},
+                           .ask = ask_of(action)},
                           ground_.faults.touched(name) ||
                               ground_.watch.holds_back(ObjectKind::replica_schedule,
                                                        schedule.namespace_name, schedule.name));

@@ -10,7 +10,7 @@
 //     A plane is a cluster of its own, or nodes at home with its label; its pods are where its
 //     nodes are. A pending pod that no plane lacks stays pending.
 //  4. A deployment works while a replica of it runs, and is taken down when its time is over.
-//  5. Where deployments are not ours to scale (`SimManners::scales_deployments`), their pods are
+//  5. Where deployments are not ours to scale (`SimBehaviour::scales_deployments`), their pods are
 //     pods like all others, and none of this happens.
 #pragma once
 
@@ -41,14 +41,14 @@ class SimReplicas {
   void pod_is_gone(const Event& event);
   /// Pending pods may find room.
   void place_pending();
-  /// Somebody else has written it, or it is new.
+  /// Another client has written it, or it is new.
   void written(const ReplicaSchedule& schedule);
   /// The same of a pod. False: it belongs to no schedule.
   bool written(const Pod& pod);
-  /// Somebody else has removed it. False: there is no such pod.
+  /// Another client has removed it. False: there is no such pod.
   bool removed(const Removal& gone);
   void node_is_lost(const std::string& place);  ///< By `place_name`.
-  /// Somebody else deletes a pod. False: none runs.
+  /// Another client deletes a pod. False: none runs.
   bool second_writer();
 
   void write_statuses(const Plan& plan);
@@ -94,7 +94,7 @@ class SimReplicas {
   void add_pod(const Key& schedule, const std::string& plane);
   void make_leave(Replica& replica);
   void occupy(const Pod& pod, std::int64_t sign);
-  /// Its room is free, and nobody is told.
+  /// Its room is free, without a notice.
   void take_out(const ObjectKey& key);
   void drop(const ObjectKey& key);
   void place(Replica& replica);

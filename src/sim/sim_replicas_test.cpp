@@ -101,7 +101,7 @@ TEST(SimReplicas, AStepFromAnotherCommitIsRefused) {
   world.submit(scale_plan(ActionType::scale_up, "a", 1, 2));
   const Batch batch = world.poll({});
   ASSERT_EQ(batch.receipts.size(), 1U);
-  EXPECT_EQ(batch.receipts[0].object, "ReplicaSchedule default/web");
+  EXPECT_EQ(ref_text(batch.receipts[0].object), "ReplicaSchedule default/web");
   EXPECT_EQ(world.finish().refused, 1);
 }
 
@@ -145,7 +145,7 @@ SimLoad two_clusters() {
   return load;
 }
 
-/// "a:web-x n1"; "leaving" behind it for who leaves.
+/// "a:web-x n1"; "leaving" behind it for a pod that leaves.
 std::vector<std::string> pods_in_planes(const SimWorld& world) {
   std::vector<std::string> texts;
   for (const Change& object : world.objects()) {
@@ -203,7 +203,7 @@ TEST(SimReplicas, AForceDeletionGoesToThePlaneThatItNames) {
   EXPECT_EQ(world.finish().refused, 0);
 }
 
-TEST(SimReplicas, WhereNobodyScalesDeploymentsTheirPodsAreBoundLikeOthers) {
+TEST(SimReplicas, PodsOfUnscaledDeploymentsAreBoundLikeOthers) {
   SimLoad load = two_clusters();
   for (Change& object : load.objects) {
     std::visit([](auto& each) { each.plane.clear(); }, object);
@@ -211,7 +211,7 @@ TEST(SimReplicas, WhereNobodyScalesDeploymentsTheirPodsAreBoundLikeOthers) {
   load.objects.resize(3);  // The schedule, a node and its pod.
   std::get<Pod>(load.objects[2]).node.clear();
   SimOptions options{.sample = {}};
-  options.manners.scales_deployments = false;
+  options.behaviour.scales_deployments = false;
   SimWorld world(load, options);
   world.poll({});
   Plan plan;

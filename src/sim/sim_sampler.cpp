@@ -13,7 +13,7 @@
 namespace makeway {
 
 SimSampler::SimSampler(SimGround& ground, const SimPods& pods) : ground_(ground), pods_(pods) {
-  if (!ground_.options.manners.places_sessions) return;
+  if (!ground_.options.behaviour.places_sessions) return;
   for (const Change& object : ground_.load.objects) {
     const auto* const group = std::get_if<ResourceGroup>(&object);
     if (group != nullptr && group->plane.empty()) session_nodes_.push_back(*group);
@@ -74,7 +74,7 @@ std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
 bool SimSampler::is_for_pods(const SimNode& node) const {
   const Labels& labels = node.object.labels;
   const bool of_replicas =
-      ground_.options.manners.scales_deployments && find_label(labels, names::plane);
+      ground_.options.behaviour.scales_deployments && find_label(labels, names::plane);
   const auto has_label = [&](const Label& wanted) {
     return find_label(labels, wanted.key) == wanted.value;
   };

@@ -13,8 +13,8 @@ namespace makeway {
 namespace {
 
 constexpr std::string_view memory_resource = "memory";
-constexpr Duration away_unless_told{1'800'000};
-/// No pod may make a kernel leave.
+constexpr Duration default_away{1'800'000};
+/// No pod may evict a kernel.
 constexpr std::int32_t above_all_pods = std::numeric_limits<std::int32_t>::max();
 
 std::vector<KernelPlace> kernel_places(const PlanAsk& ask) {
@@ -122,8 +122,8 @@ bool SimSessions::has_room(const Session& session) const {
 void SimSessions::expect_leave(Entry& entry, Time when) {
   entry.stuck = false;
   when = std::max(when, ground_.now);
-  if (ground_.options.manners.session_late) {
-    const std::optional<Duration> late = ground_.options.manners.session_late(entry.object);
+  if (ground_.options.behaviour.session_late) {
+    const std::optional<Duration> late = ground_.options.behaviour.session_late(entry.object);
     entry.stuck = !late || late->ms > 0;
     if (!late) {
       ++entry.turn;
@@ -183,11 +183,11 @@ void SimSessions::take_off(Entry& entry) {
   const Runner& runner = work_[entry.runner];
   const bool ended = entry.object.status.phase == SessionPhase::ended;
   std::optional<Duration> away =
-      runner.task == no_task ? away_unless_told : work_.task_of(runner).recreate;
-  if (ground_.options.manners.session_back) {
-    away = ground_.options.manners.session_back(entry.object);
+      runner.task == no_task ? default_away : work_.task_of(runner).recreate;
+  if (ground_.options.behaviour.session_back) {
+    away = ground_.options.behaviour.session_back(entry.object);
   }
-  // Nobody knows how a session of a snapshot was started.
+  // It is unknown how a session of a snapshot was started.
   const bool wanted = fate == SessionFate::on_request || (ended && runner.task != no_task);
   if (wanted && away) {
     expect(entry, Happening::session_back, ground_.now + *away);
@@ -292,9 +292,12 @@ void SimSessions::refuse(const Entry& entry, const std::string& plan, std::strin
   for (const Kernel& kernel : session.kernels) {
     by_fault = by_fault || ground_.faults.touched(kernel.node);
   }
-  ground_.refuse(
-      {.plan = plan, .object = "Session " + name, .reason = std::move(reason), .ask = {}},
-      by_fault);
+  ground_.refuse({.plan = plan,
+                  .object = {.kind = RefKind::session,
+                             .namespace_name = session.namespace_name,
+                             .name = session.name},
+                  .reason = std::move(reason)},
+                 by_fault);
 }
 
 void SimSessions::carry_out(const PlanAction& action, const Plan& plan) {
@@ -372,7 +375,7 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
     return;
   }
   const PlanSessionVictim* const victim = find_session_victim(plan, action);
-  if (victim == nullptr) return refuse(entry, plan.id, "nobody said what becomes of it");
+  if (victim == nullptr) return refuse(entry, plan.id, "the plan does not say what becomes of it");
   ++ground_.metrics.victims;
   ++ground_.metrics.session_victims;
   const bool saved = victim->fate == SessionFate::suspends;

@@ -1,11 +1,11 @@
-// SimSessions: sessions of the simulated world, and the people who come back (SPEC section 6).
+// SimSessions: sessions of the simulated world, and the users who come back (SPEC section 6).
 //
 // Rules
 //  1. A session starts with all of its kernels or not at all, and its kubelets count their room.
 //  2. With notice it stops working and holds its room until its grace time is over; suspended, it
 //     keeps its memory and loses no work.
-//  3. Who is requeued counts as pending after its back-off, by its own status. Who waits for a
-//     person is resumed after `recreate`; whoever has ended is started again after `recreate`,
+//  3. A requeued session counts as pending after its back-off, by its own status. One that waits
+//     for a user is resumed after `recreate`; one that has ended is started again after `recreate`,
 //     under a new name, with the work that is left.
 //  4. When a node is lost, its sessions are pending again.
 #pragma once
@@ -29,20 +29,20 @@ class SimSessions {
   void run_ends(RunnerId id);
   /// The grace time is over.
   void leaves(const Event& event);
-  /// Somebody wants it back.
+  /// Its user wants it back.
   void comes_back(const Event& event);
 
   /// Whether the action is about a session, or a kernel of one.
   bool knows(const PlanAction& action) const;
   void carry_out(const PlanAction& action, const Plan& plan);
-  /// Who is not nominated any more loses its nomination.
+  /// A session that is not nominated any more loses its nomination.
   void clear_nominations(const Plan& plan);
-  /// Somebody else has written it, or it is new.
+  /// Another client has written it, or it is new.
   void written(const Session& session);
-  /// Somebody else has removed it.
+  /// Another client has removed it.
   void removed(const Removal& gone);
   void node_is_lost(const std::string& node);
-  /// Somebody else stops a kernel, and the session is pending again. False: none runs.
+  /// Another client stops a kernel, and the session is pending again. False: none runs.
   bool second_writer();
 
   void list(std::vector<Change>& objects) const;
@@ -54,7 +54,7 @@ class SimSessions {
     RunnerId runner = 0;
     std::int64_t attempt = 0;
     std::uint32_t turn = 0;  ///< What is expected of it counts only until this changes.
-    bool stuck = false;      ///< It does not leave when it is told that its time is over.
+    bool stuck = false;      ///< It does not leave when its time is over.
   };
 
   static Key key_of_action(const PlanAction& action);

@@ -50,7 +50,7 @@ Plan start_plan(const std::string& name) {
   return plan;
 }
 
-/// It leaves for somebody at once.
+/// It leaves at once for another session.
 Plan notice_plan(const std::string& name, ActionType type, SessionFate fate, Time now,
                  std::optional<Time> resume_after) {
   Plan plan;
@@ -104,7 +104,7 @@ TEST(SimSessions, WhatDoesNotFitIsRefusedWhole) {
   world.submit(start_plan("train"));
   const Batch batch = world.poll({});
   ASSERT_FALSE(batch.receipts.empty());
-  EXPECT_EQ(batch.receipts.at(0).object, "Session default/train");
+  EXPECT_EQ(ref_text(batch.receipts.at(0).object), "Session default/train");
   EXPECT_FALSE(last_session(batch).has_value());
   EXPECT_GE(world.finish().refused, 1);
 }

@@ -1,8 +1,8 @@
 // SimWatch: what the simulated world shows of itself, as the watches of an API server do.
 //
 // Changes come in the order in which they happened. As a fault one may be held back for a while;
-// whatever happens to the same object meanwhile is held back with it. Whoever lists anew sees
-// everything as it is.
+// whatever happens to the same object meanwhile is held back with it. A new list shows everything
+// as it is.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class SimWatch {
   void release(Time now);
   bool has_changes() const { return !batch_.changes.empty(); }
   Batch take();
-  /// Whoever watches starts anew, with these.
+  /// The watching client starts anew, with these.
   void list_anew(std::vector<Change> objects);
 
  private:

@@ -1,7 +1,7 @@
-// SimWork: who works in the simulated world, since when, and what of it is saved.
+// SimWork: what works in the simulated world, since when, and what of it is saved.
 //
 // A runner is what works as one: a pod of a job, a gang, a session. It works while at least as many
-// of its pods run as it needs. Whoever is interrupted loses what it did since its last checkpoint;
+// of its pods run as it needs. An interrupted runner loses what it did since its last checkpoint;
 // services and daemons lose nothing.
 #pragma once
 
@@ -29,10 +29,10 @@ struct Runner {
   std::size_t record = 0;
 };
 
-/// Why somebody stops working.
+/// Why a runner stops working.
 struct WorkStop {
   bool saved = false;      ///< Nothing of it is lost.
-  bool preempted = false;  ///< Somebody made it leave.
+  bool preempted = false;  ///< It was evicted.
 };
 
 class SimWork {

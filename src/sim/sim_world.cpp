@@ -248,18 +248,17 @@ void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
 
 void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string reason,
                       bool by_fault) {
-  std::string name = sim_name(action.namespace_name, action.name);
-  std::string_view kind = "Pod";
+  ObjectRef object = pod_ref(action.namespace_name, action.name);
   if (sessions_.knows(action)) {
-    kind = "Session";
-    name = name.substr(0, name.find('/', action.namespace_name.size() + 1));
+    object.kind = RefKind::session;
+    object.name = action.name.substr(0, action.name.find('/'));
   } else if (action.scale) {
-    kind = "ReplicaSchedule";
+    object.kind = RefKind::replica_schedule;
   }
   ground_.refuse({.plan = plan.id,
-                  .object = fmt::format("{} {}", kind, name),
+                  .object = std::move(object),
                   .reason = std::move(reason),
-                  .ask = action.ask},
+                  .ask = ask_of(action)},
                  by_fault);
 }
 
@@ -268,9 +267,9 @@ void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string re
 void SimWorld::strike_before_plan() {
   if (ground_.faults.strikes(&FaultOptions::node_loss, ground_.now)) lose_node();
   if (!ground_.faults.strikes(&FaultOptions::writer, ground_.now)) return;
-  const std::uint64_t who = ground_.faults.random().below(3);
-  if (who == 0 && sessions_.second_writer()) return;
-  if (who == 1 && replicas_.second_writer()) return;
+  const std::uint64_t kind = ground_.faults.random().below(3);
+  if (kind == 0 && sessions_.second_writer()) return;
+  if (kind == 1 && replicas_.second_writer()) return;
   pods_.second_writer();
 }
 
@@ -360,7 +359,7 @@ bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
   if (comes_first(action) || sessions_.knows(action)) {
     if (std::string ask = ask_of(action, plan); !ask.empty()) dropped_.insert(std::move(ask));
   }
-  refuse(action, plan, "somebody else has changed it", true);
+  refuse(action, plan, "another client has changed it", true);
   return true;
 }
 
@@ -374,7 +373,7 @@ void SimWorld::die() {
 // ---- The end ------------------------------------------------------------------------------------
 
 SimMetrics SimWorld::finish() {
-  // Time in which only samples were taken does not count, unless somebody wanted it to pass.
+  // Time in which only samples were taken does not count, unless the caller wanted it to pass.
   Time& now = ground_.now;
   if (now < ground_.options.until || !is_unfinished()) now = last_happening_;
   work_.stop_all();

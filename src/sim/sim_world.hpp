@@ -36,14 +36,14 @@ class SimWorld final : public Port {
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
 
-  /// Somebody else writes an object, or removes it. Of a node whoever runs there goes, too.
+  /// Another client writes an object, or removes it. The pods of a removed node go, too.
   void happens(const Change& change);
-  /// Time passes, and nobody looks.
+  /// Time passes without a poll.
   void pass(Time until);
 
-  /// Whoever polls next is new, and is shown everything.
+  /// The next poll is by a new process, and shows everything.
   void show_anew() { ground_.watch.list_anew(objects()); }
-  /// Whether the process died in the last submit: whoever drives it makes a new loop.
+  /// Whether the process died in the last submit: its driver makes a new loop.
   bool take_kill() { return std::exchange(killed_, false); }
 
   Time now() const { return ground_.now; }
@@ -52,14 +52,14 @@ class SimWorld final : public Port {
   bool is_unfinished() const {
     return next_task_ < ground_.load.tasks.size() || work_.unfinished() > 0;
   }
-  /// Everything that is there, as whoever lists it sees it.
+  /// Everything that is there, as a list shows it.
   std::vector<Change> objects() const;
   const SimMetrics& metrics() const { return ground_.metrics; }
   /// Counts what still runs as if it were saved now; called once, at the end.
   SimMetrics finish();
 
  private:
-  /// It is there from the start. Nodes are known, and pods come after whom they belong to.
+  /// It is there from the start. Nodes are known, and pods come after their owners.
   void adopt(const Change& object);
   void expect_next_task();
   void happen(const Event& event);

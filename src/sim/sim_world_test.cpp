@@ -48,7 +48,7 @@ std::optional<Pod> last_of(const Batch& batch, std::string_view name) {
   return found;
 }
 
-bool tells_gone(const Batch& batch, std::string_view name) {
+bool reports_gone(const Batch& batch, std::string_view name) {
   for (const Change& change : batch.changes) {
     const Removal* const gone = std::get_if<Removal>(&change);
     if (gone != nullptr && gone->kind == ObjectKind::pod && gone->name == name) return true;
@@ -65,7 +65,7 @@ TEST(SimWorld, AJobRunsAndEnds) {
   EXPECT_EQ(last_of(bound, "job")->node, "n1");
   const Batch ended = world.poll(at(600));
   EXPECT_EQ(ended.now, at(60));
-  EXPECT_TRUE(tells_gone(ended, "job"));
+  EXPECT_TRUE(reports_gone(ended, "job"));
   EXPECT_TRUE(world.poll(at(600)).ended);
   const SimMetrics metrics = world.finish();
   EXPECT_EQ(metrics.runs.at(0).end, at(60));
@@ -86,7 +86,7 @@ TEST(SimWorld, AVictimLosesWhatItDidSinceItsCheckpointAndComesBack) {
   EXPECT_EQ(last_of(world.poll(at(51)), "job")->deletion, at(60));
   const Batch gone = world.poll(at(600));
   EXPECT_EQ(gone.now, at(60));
-  EXPECT_TRUE(tells_gone(gone, "job"));
+  EXPECT_TRUE(reports_gone(gone, "job"));
   const Batch back = world.poll(at(600));
   EXPECT_EQ(back.now, at(65));
   ASSERT_TRUE(last_of(back, "job-r1").has_value());
@@ -188,7 +188,7 @@ TEST(SimWorld, ABudgetIsChargedAMomentLater) {
   EXPECT_EQ(allowed(), 1);
 }
 
-TEST(SimWorld, SomebodyElseWritesAndRemoves) {
+TEST(SimWorld, AnotherClientWritesAndRemoves) {
   const SimLoad load = load_of({});
   SimWorld world(load, {.cycle = {0}, .sample = {}, .start = start});
   world.poll(at(0));
@@ -199,7 +199,7 @@ TEST(SimWorld, SomebodyElseWritesAndRemoves) {
   EXPECT_EQ(last_of(bound, "a")->node, "n2");
   EXPECT_TRUE(bound.receipts.empty());
   world.happens(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = "n2"});
-  EXPECT_TRUE(tells_gone(world.poll(at(1)), "a"));
+  EXPECT_TRUE(reports_gone(world.poll(at(1)), "a"));
   EXPECT_EQ(world.objects().size(), 1U);
 }
 

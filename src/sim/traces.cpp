@@ -295,7 +295,7 @@ SimTask csv_task(CellReader& reader, TaskKind kind, std::string_view name, Time 
   return task;
 }
 
-/// Whoever names a queue that is not there would be in none. `lines` are those of the tasks.
+/// A task that names a queue that is not there would be in none. `lines` are those of the tasks.
 std::string missing_queue(const SimLoad& load, const std::vector<std::size_t>& lines,
                           std::string_view file) {
   std::set<std::string_view> queues;

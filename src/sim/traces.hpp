@@ -1,7 +1,7 @@
 // Traces as loads: openb's tables, the Standard Workload Format, and a table of our own.
 //
-// What each format means here is told in docs/simulation.md; what a reader has to know about a
-// result (GPU shares without devices, priorities that were made up) is among the notes of the load.
+// What each format means here is in docs/simulation.md; what a reader has to know about a result
+// (GPU shares without devices, priorities that were made up) is among the notes of the load.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ Result<SimLoad> openb_load(std::string_view nodes, std::string_view pods, Time s
 /// Standard Workload Format 2.2. Errors name the file. Jobs without a run time or processors are
 /// left out, and counted among the notes.
 Result<SimLoad> swf_load(std::string_view text, Time start, std::string_view file = "swf");
-/// A heading, then a line for each node or task. Errors name the file, the line and who it is
-/// about.
+/// A heading, then a line for each node or task. Errors name the file, the line and the node or
+/// task.
 Result<SimLoad> csv_load(std::string_view text, Time start, std::string_view file = "csv");
 
 /// So that real traces contend.

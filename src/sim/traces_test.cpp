@@ -25,7 +25,7 @@ TEST(Traces, OurOwnTable) {
   EXPECT_EQ(load->tasks[1].queue, "team");
 }
 
-TEST(Traces, AWrongCellIsToldWithItsLine) {
+TEST(Traces, AWrongCellIsReportedWithItsLine) {
   const auto load = csv_load("kind,name,cpu_milli\nnode,n1,many\n", Time{});
   ASSERT_FALSE(load.has_value());
   EXPECT_EQ(
@@ -79,7 +79,7 @@ TEST(Traces, StandardWorkloadFormat) {
       Time{});
   ASSERT_TRUE(load.has_value()) << load.error().message;
   EXPECT_EQ(load->objects.size(), 2U);
-  ASSERT_EQ(load->tasks.size(), 2U);  // The second one never ran, and that is told.
+  ASSERT_EQ(load->tasks.size(), 2U);  // The second one never ran, and that is reported.
   EXPECT_EQ(load->notes.back(),
             "1 job is left out: the trace knows no run time (-1 or 0) or no processors of it.");
   EXPECT_EQ(load->tasks[0].kind, TaskKind::gang);

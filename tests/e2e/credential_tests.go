@@ -96,7 +96,7 @@ func letNobodyIn(t *T) {
 		{Login{Token: t.plane.readerToken, Authority: other.PEM},
 			[]string{"certificate", "certificate-authority"}},
 		{Login{Token: t.plane.readerToken, Server: fmt.Sprintf("https://127.0.0.1:%d", ports[0])},
-			[]string{"nobody answers there"}},
+			[]string{"connection refused"}},
 	} {
 		path := t.dir + "/wrong.kubeconfig"
 		t.must(t.plane.writeKubeconfig(path, row.login), "kubeconfig")

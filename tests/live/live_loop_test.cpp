@@ -1,5 +1,5 @@
 // The whole scheduler over a fake API server: watches, view, loop, judge, writer. Every plan is
-// judged, and whatever happens, nobody is evicted in vain and everything comes to rest.
+// judged, and whatever happens, no pod is evicted in vain and everything comes to rest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST_F(LiveLoop, AForeignBinderIsRespected) {
   expect_lawful(*stack);
 }
 
-TEST_F(LiveLoop, SomebodyElsesNominationHoldsNoRoom) {
+TEST_F(LiveLoop, AForeignNominationHoldsNoRoom) {
   live.server.put(live_node("n1", 4));
   std::string hinted = live_pod({.name = "hinted", .cpus = 8, .priority = 2'000});
   hinted.replace(hinted.find(R"("phase")"), 0, R"("nominatedNodeName":"n1",)");
@@ -96,7 +96,7 @@ TEST_F(LiveLoop, SomebodyElsesNominationHoldsNoRoom) {
   EXPECT_EQ(count("delete"), 0U);
 }
 
-TEST_F(LiveLoop, ABurstMakesNobodyLeaveInVain) {
+TEST_F(LiveLoop, ABurstEvictsNoPodInVain) {
   std::vector<std::string> asks;
   for (int node = 0; node < 10; ++node) {
     live.server.put(live_node(fmt::format("n{}", node), 4));
@@ -119,7 +119,7 @@ TEST_F(LiveLoop, ABurstMakesNobodyLeaveInVain) {
 
 // As few writes as correctness allows: one nomination an ask, one mark and one deletion a victim,
 // one bind. The asks are held back at first, because the process has just started, and decided
-// again whenever a victim has gone: neither is news for anybody.
+// again whenever a victim has gone: neither is written to the server.
 TEST_F(LiveLoop, ABurstCostsFourWritesAnAsk) {
   constexpr int asks_in_burst = 10;
   std::vector<std::string> asks;
@@ -246,7 +246,7 @@ TEST_F(LiveLoop, ATenthOfAllWritesFails) {
       if (deed.what == "delete") victims.insert(deed.object);
     }
     EXPECT_EQ(victims.size(), 6U);
-    // Whoever is on the server is known to the loop, and the other way round.
+    // Every pod on the server is known to the loop, and the other way round.
     EXPECT_TRUE(stack.run_until([&] { return stack.loop().in_flight().empty(); }));
   }
 }

@@ -119,7 +119,7 @@ TEST_F(LivePlanes, TheLifecycleOfAPreemptedReplica) {
       stack->run_until([&] { return world.status("reco").find("claims") == std::string::npos; },
                        [&] { world.step(); }));
   EXPECT_EQ(world.scales(), (std::vector<std::string>{"east a/web 2", "east a/reco 1"}));
-  // At rest: nobody writes anything.
+  // At rest: nothing is written.
   EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
   const std::size_t writes = world.home.server.writes().size();
   for (int steps = 0; steps < 10; ++steps) stack->loop().step();
@@ -129,7 +129,7 @@ TEST_F(LivePlanes, TheLifecycleOfAPreemptedReplica) {
   EXPECT_TRUE(stack->loop().refused().empty());
 }
 
-TEST_F(LivePlanes, APlaneThatIsCutOffKeepsWhatItHasAndBlocksNobody) {
+TEST_F(LivePlanes, APlaneThatIsCutOffKeepsWhatItHasAndBlocksNoOther) {
   PlanesWorld world;
   world.west.deploy("web", 1);
   world.east.deploy("web", 0);
@@ -177,7 +177,7 @@ TEST_F(LivePlanes, WhatAnAutoscalerScalesIsLeftAlone) {
   EXPECT_TRUE(stack->run_until([&] { return stack->plane_view().notes().contains("a/web"); }));
   for (int steps = 0; steps < 10; ++steps) stack->loop().step();
   EXPECT_TRUE(world.scales().empty());
-  EXPECT_TRUE(stack->run_until([&] {  // Whoever looks at the schedule is told.
+  EXPECT_TRUE(stack->run_until([&] {  // The status of the schedule says it.
     return world.status("web").contains("HorizontalPodAutoscaler a/up scales Deployment a/web");
   }));
   EXPECT_TRUE(world.status("web").contains("CannotWork")) << world.status("web");
@@ -185,7 +185,7 @@ TEST_F(LivePlanes, WhatAnAutoscalerScalesIsLeftAlone) {
   EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("web") == 2; }));
 }
 
-/// A plane that was never seen: nobody knows what is committed there.
+/// A plane that was never seen: it is unknown what is committed there.
 TEST_F(LivePlanes, AScheduleWaitsForAPlaneThatWasNeverSeen) {
   PlanesWorld world;
   world.west.deploy("web", 1);
@@ -215,8 +215,8 @@ struct ReadOnce {
 
 ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time now) {
   ReadOnce read;
-  LoadWish wish{.planes_of_dumps = false};
-  wish.feed = [&](const TextTaker& take) {
+  LoadOptions options{.planes_of_dumps = false};
+  options.feed = [&](const TextTaker& take) {
     const auto home = world.home.connect();
     Problems problems = kube::read_live_cluster(home->api(), {},
                                                 [&](std::string_view name, const PaddedText& page) {
@@ -229,7 +229,7 @@ ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time 
     }
     return problems;
   };
-  LoadResult result = load({}, {}, wish);
+  LoadResult result = load({}, {}, options);
   for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
   read.cluster = std::move(result.loaded->cluster);
   read.notes = kube::show_planes({.planes = read.planes,
@@ -276,7 +276,7 @@ TEST_F(ReadPlanes, APlanFromOutsideIsTheOneThatARunMakes) {
   EXPECT_EQ(made->asks[0].outcome, Outcome::preempts);
 }
 
-TEST_F(ReadPlanes, APlaneThatDoesNotAnswerIsTold) {
+TEST_F(ReadPlanes, APlaneThatDoesNotAnswerIsReported) {
   PlanesWorld world;
   fill_both(world);
   world.west.cut();
@@ -287,7 +287,7 @@ TEST_F(ReadPlanes, APlaneThatDoesNotAnswerIsTold) {
   EXPECT_FALSE(read.planes[1].sees);
   ASSERT_EQ(read.planes[1].problems.count(Severity::warning), 1U);
   EXPECT_TRUE(read.planes[1].problems.begin()->message.starts_with("plane west was not seen: "));
-  // As in a run: nothing is decided about who may be there.
+  // As in a run: nothing is decided about pods that may be there.
   EXPECT_EQ(read.notes.at("a/reco"), "nothing is decided about it: plane west was not seen yet");
   EXPECT_FALSE(read.cluster.own<ReplicaSchedule>().contains({"a", "reco"}));
   EXPECT_TRUE(read.cluster.own<ReplicaSchedule>().contains({"a", "web"}));
@@ -314,8 +314,8 @@ class KilledPlanes : public LivePlanes {
     world.step();
     world.let_go();
   }
-  /// What the servers have, and were asked, for whoever wonders why it does not end.
-  static std::string told(const PlanesWorld& world) {
+  /// What the servers have, and were asked, for finding out why it does not end.
+  static std::string server_state(const PlanesWorld& world) {
     std::string text;
     for (const auto& [name, live] :
          {std::pair("home", &world.home), std::pair("east", &world.east.live)}) {
@@ -346,14 +346,14 @@ class KilledPlanes : public LivePlanes {
           [&] {
             if (!dead) go_on(world);
           }))
-          << told(world);
+          << server_state(world);
       EXPECT_TRUE(first->loop().refused().empty());
     }
     world.home.server.allow_writes();
     world.east.live.server.allow_writes();
     const auto second = begin(world);
     EXPECT_TRUE(second->run_until([&] { return is_over(world); }, [&] { go_on(world); }))
-        << told(world);
+        << server_state(world);
     EXPECT_TRUE(second->loop().refused().empty());
     EXPECT_EQ(world.scales(), (std::vector<std::string>{"east a/web 2", "east a/reco 1"}));
     return dead;

@@ -18,7 +18,7 @@ class LiveProfiles : public LiveLoop {
                                .knobs = {{.path = "workload.victimChoice", .value = "put-back"}}}};
   }
 
-  /// Nothing but their names tells the pods of a node apart: the first is the most important.
+  /// Only their names distinguish the pods of a node: the first is the most important.
   void fill(std::string_view number) {
     std::string node = live_node(fmt::format("n{}", number), 4);
     node.replace(node.find(R"("name")"), 0, fmt::format(R"("labels":{{"for":"{}"}},)", number));
@@ -54,7 +54,7 @@ TEST_F(LiveProfiles, TwoNamesHaveTwoRulesInOneRun) {
 
 /// Two asks that differ in nothing but their scheduler: that the one has to wait says nothing about
 /// the other.
-TEST_F(LiveProfiles, WhoIsParkedByItsOwnRulesParksNobodyElse) {
+TEST_F(LiveProfiles, APodParkedByItsOwnRulesParksNoOther) {
   configuration.profiles.front().knobs = {{.path = "engine.preemptionDelay", .value = "87600h"}};
   live.server.put(live_node("n1", 4));
   put({.name = "low", .cpus = 4, .priority = 0, .node = "n1"});

@@ -92,7 +92,7 @@ TEST_F(LiveQueues, StatusesAreWrittenBeforeAnybodyLeaves) {
 }
 
 /// SPEC section 8, Brakes: a device plugin restarts, and its node offers less for a while.
-TEST_F(LiveQueues, NobodyLeavesForAQueueSoonAfterANodeOffersLess) {
+TEST_F(LiveQueues, NoPodLeavesForAQueueSoonAfterANodeOffersLess) {
   configuration.live.capacity_grace = Duration{3'000};
   std::string with_gpu = live_node("n1", 4);
   with_gpu.replace(with_gpu.find(R"("pods":)"), 0, R"("example.com/gpu":"1",)");
@@ -118,7 +118,7 @@ TEST_F(LiveQueues, NobodyLeavesForAQueueSoonAfterANodeOffersLess) {
   expect_lawful(*stack);
 }
 
-/// Somebody has edited the queue: nobody leaves on what was decided before that.
+/// A user has edited the queue: no pod leaves for what was decided before that.
 TEST_F(LiveQueues, AConflictIsDecidedAgain) {
   put_claim(live.server);
   std::atomic<int> conflicts = 0;
@@ -141,7 +141,7 @@ TEST_F(LiveQueues, AConflictIsDecidedAgain) {
   expect_lawful(*stack);
 }
 
-TEST_F(LiveQueues, WhatIsWrongWithAQueueIsToldUntilItIsMended) {
+TEST_F(LiveQueues, WhatIsWrongWithAQueueIsReportedUntilItIsFixed) {
   live.server.serve("makeway.dev/v1", "queues", "Queue");
   live.server.put(live_node("n1", 4));
   live.server.put(R"({"apiVersion":"makeway.dev/v1","kind":"Queue","metadata":{"name":"orphan",)"

@@ -70,7 +70,7 @@ constexpr std::string_view daemon_set_text =
     R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent",)"
     R"("namespace":"a","uid":"uid-ds"},"spec":{"selector":{},"template":{"spec":{}}}})";
 
-/// Of equal priority with `low`: only whoever is privileged takes its room.
+/// Of equal priority with `low`: only a privileged pod takes its room.
 void LiveRules::put_agent() {
   put({.name = "agent-1",
        .cpus = 4,
@@ -166,7 +166,7 @@ TEST_F(LiveRules, AMarkProtectsOnlyWhereItsNamespaceIsTrusted) {
   EXPECT_TRUE(stack->run_until(all_run({"urgent"}), [this] { live.server.let_go(); }));
   EXPECT_EQ(deleted(), std::set<std::string>{"a/low"});
   EXPECT_GE(stack->view().not_honoured(TrustMark::protection), 1U);
-  // Whoever wrote the mark is told, once.
+  // An event reports the mark, once.
   EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
   EXPECT_EQ(count("event MarkNotHonoured"), 1U);
   for (const FakeDeed& deed : live.server.deeds()) {
@@ -179,8 +179,8 @@ TEST_F(LiveRules, AMarkProtectsOnlyWhereItsNamespaceIsTrusted) {
   expect_lawful(*stack);
 }
 
-// SPEC section 10: whoever says of itself that nobody may evict it has not been asked.
-TEST_F(LiveRules, NobodyKeepsItselfByAnAnnotationOfDumps) {
+// SPEC section 10: a pod may not say of itself that it must not be evicted.
+TEST_F(LiveRules, NoPodKeepsItselfByAnAnnotationOfDumps) {
   put_full_node({.metadata = R"("annotations":{"makeway.dev/kept-by":"other-scheduler"},)"});
   live.server.allow_writes();
   const auto stack = start();
@@ -305,7 +305,7 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
   EXPECT_NE(live.server.object("Pod", "a", "db").find(R"("nominatedNodeName":"n1")"),
             std::string::npos);
   EXPECT_EQ(message_of("db"), "it waits until a volume for data is made on n1");
-  // Claims and volumes are two watches. That the news of the volume comes late costs nobody its
+  // Claims and volumes are two watches. That the news of the volume comes late costs no pod its
   // room.
   live.server.put(claim(R"("annotations":{"volume.kubernetes.io/selected-node":"n1",)"
                         R"("pv.kubernetes.io/bind-completed":"yes"},)",
@@ -325,7 +325,7 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
 // ---- Brakes and gangs ---------------------------------------------------------------------------
 
 // SPEC section 8, Brakes: the same ask evicting again within `evictAgainWindow` backs off, alarms.
-TEST_F(LiveRules, WhoeverLosesItsRoomDoesNotEvictAgainAtOnce) {
+TEST_F(LiveRules, AnAskThatLosesItsRoomDoesNotEvictAgainAtOnce) {
   configuration.live.evict_again_window = Duration{6'000};
   live.server.put(live_node("n1", 4));
   live.server.put(live_node("n2", 4));
@@ -335,7 +335,7 @@ TEST_F(LiveRules, WhoeverLosesItsRoomDoesNotEvictAgainAtOnce) {
   live.server.allow_writes();
   const auto stack = start();
   EXPECT_TRUE(stack->run_until([this] { return count("delete") == 1; }));
-  // Somebody else's pod takes the room the moment that it is free.
+  // A pod of another scheduler takes the room the moment that it is free.
   put({.name = "thief", .cpus = 4, .node = "n1", .scheduler = "default-scheduler"});
   live.server.let_go();
   EXPECT_TRUE(stack->run_until([&] { return stack->actuator().brake_alarms() == 1; }));
@@ -345,8 +345,9 @@ TEST_F(LiveRules, WhoeverLosesItsRoomDoesNotEvictAgainAtOnce) {
   EXPECT_EQ(stack->actuator().brake_alarms(), 1U);
 }
 
-// SPEC section 8, Brakes: a crash loop evicts nobody; whoever lives on evicts a moment later.
-TEST_F(LiveRules, AProcessThatHasJustStartedEvictsNobody) {
+// SPEC section 8, Brakes: a crash loop evicts no pod; a process that stays up evicts a moment
+// later.
+TEST_F(LiveRules, AProcessThatHasJustStartedEvictsNoPod) {
   put_full_node();
   live.server.allow_writes();
   for (int lives = 0; lives < 3; ++lives) {

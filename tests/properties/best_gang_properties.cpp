@@ -62,7 +62,7 @@ RandomPlanning small_options(Prng& random) {
 struct AskingGroup {
   std::string namespace_name;
   std::optional<std::int32_t> priority;  ///< None: as it came.
-  bool all_pending = false;              ///< Nobody of it runs yet.
+  bool all_pending = false;              ///< No member runs yet.
   std::int32_t pending = 0;
 
   bool owns(const Pod& pod) const {
@@ -105,14 +105,14 @@ void change_pod(const AskingGroup& asker, Pod& pod) {
     return;
   }
   if (pod.nominated_node.empty()) return;
-  // Whoever else is nominated holds its room and nothing more, as for single pods.
+  // Another nominated pod holds its room and nothing more, as for single pods.
   pod.shape.affinity.clear();
   pod.shape.anti_affinity.clear();
   pod.shape.spread.clear();
   pod.notes.required_node.clear();  // A pinned pod's room is its own against any priority.
 }
 
-/// None: nobody of a group is pending.
+/// None: no member of a group is pending.
 std::optional<Cluster> random_case(Prng& random) {
   std::vector<Change> objects = random_planning(random, small_options(random));
   const AskingGroup asker = asking_group(random, objects);
@@ -220,7 +220,7 @@ TEST(BestGangs, SayWhatTheyCost) {
         << places_and_victims(ask) << "\n"
         << changed_knobs(rules);
   });
-  skips.expect_at_most(90, "evict nobody, or have no pending member");
+  skips.expect_at_most(90, "evict no pod, or have no pending member");
 }
 
 TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
@@ -245,7 +245,7 @@ TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
         << changed_knobs(rules) << "\n"
         << dump(*cluster, DumpFormat::yaml);
   });
-  skips.expect_at_most(80, "have no pending member, a domain, or too many places to tell");
+  skips.expect_at_most(80, "have no pending member, a domain, or too many places to decide");
 }
 
 // ---- The table ----------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ constexpr std::array<std::string_view, 3> presets = {"makeway", "kube-1.37", "ke
 /// How the answers of one preset compare with the best.
 struct Row {
   std::uint64_t best = 0;
-  std::uint64_t needless = 0;                    ///< It evicts where nobody must leave.
+  std::uint64_t needless = 0;                    ///< It evicts where no eviction is needed.
   std::map<std::string, std::uint64_t> lost_on;  ///< The first key, or what else is wrong.
 };
 
@@ -271,7 +271,7 @@ class Table {
     ++cases_;
     unknown_ += best.verdict == BruteVerdict::unknown ? 1 : 0;
     need_victims_ += best.verdict == BruteVerdict::preempts ? 1 : 0;
-    need_nobody_ += (cost_of(best).kind == CostKind::nobody) ? 1 : 0;
+    need_no_victims_ += (cost_of(best).kind == CostKind::no_victims) ? 1 : 0;
     std::vector<std::string> answers;
     std::optional<ScoredAnswer> ours;
     for (const std::string_view preset : presets) {
@@ -284,7 +284,7 @@ class Table {
       if (!ours) {
         ours = cost;
         if (breach) keep(cluster, plan, seed);
-      } else if (!breach && !may_lean_on_leaving(cluster, plan) && compared(*ours, cost) > 0) {
+      } else if (!breach && !may_depend_on_leaving(cluster, plan) && compared(*ours, cost) > 0) {
         worse_.push_back(fmt::format("MAKEWAY_PROPERTY_SEED={} MAKEWAY_PROPERTY_CASES=1\n{}\n{}",
                                      seed, answers.front(), answers.back()));
         keep(cluster, plan, seed);
@@ -296,8 +296,8 @@ class Table {
   }
 
   void print() const {
-    fmt::print("evictFor {}: of {} groups {} need victims, {} nobody; {} are too big to tell\n",
-               choice_name(evict_for_), cases_, need_victims_, need_nobody_, unknown_);
+    fmt::print("evictFor {}: of {} groups {} need victims, {} none; {} are too big to decide\n",
+               choice_name(evict_for_), cases_, need_victims_, need_no_victims_, unknown_);
     for (const std::string_view preset : presets) {
       const Row& row = rows_.at(preset);
       const std::uint64_t per_mille = need_victims_ == 0 ? 0 : row.best * 1000 / need_victims_;
@@ -312,9 +312,9 @@ class Table {
   const std::vector<std::string>& worse() const { return worse_; }
 
  private:
-  /// Who binds at once without crediting what is leaving (law 6 waived) may be near somebody who
+  /// An ask that binds at once without crediting leaving room (law 6 waived) may be near a pod that
   /// will be gone; makeway looks at what stays.
-  static bool may_lean_on_leaving(const Cluster& cluster, const Plan& plan) {
+  static bool may_depend_on_leaving(const Cluster& cluster, const Plan& plan) {
     const bool waived = !plan.laws_waived.empty();
     const auto& deletion = cluster.pods().deletion;
     return waived && plan.asks.front().outcome == Outcome::fits &&
@@ -323,7 +323,8 @@ class Table {
 
   static void count(Row& row, const BruteGroupAnswer& best, const ScoredAnswer& cost,
                     const std::optional<LawBreach>& breach) {
-    if ((cost_of(best).kind == CostKind::nobody) && cost.kind == CostKind::victims) ++row.needless;
+    if ((cost_of(best).kind == CostKind::no_victims) && cost.kind == CostKind::victims)
+      ++row.needless;
     if (best.verdict != BruteVerdict::preempts) return;
     if (breach) {
       ++row.lost_on[fmt::format("law {}", breach->law)];
@@ -347,7 +348,7 @@ class Table {
   Configuration rules_;
   std::uint64_t cases_ = 0;
   std::uint64_t need_victims_ = 0;
-  std::uint64_t need_nobody_ = 0;
+  std::uint64_t need_no_victims_ = 0;
   std::uint64_t unknown_ = 0;
   std::map<std::string_view, Row> rows_;
   std::vector<std::string> worse_;

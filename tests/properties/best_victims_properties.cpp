@@ -80,8 +80,8 @@ std::vector<Change> crowded(const std::vector<Change>& objects) {
   return result;
 }
 
-/// Whoever else is nominated holds its room and nothing more: that others must not spoil its
-/// affinity or spread from other nodes is not what the brute force looks at.
+/// Another nominated pod holds its room and nothing more: that others must not spoil its affinity
+/// or spread from other nodes is not what the brute force looks at.
 void make_nominated_plain(std::vector<Change>& objects) {
   for (Change& object : objects) {
     Pod* const pod = std::get_if<Pod>(&object);
@@ -221,7 +221,7 @@ TEST(BestVictims, AreThoseOfTheBruteForce) {
   });
   const std::uint64_t preempting = verdicts.at(static_cast<std::size_t>(BruteVerdict::preempts));
   const std::uint64_t unknown = verdicts.at(static_cast<std::size_t>(BruteVerdict::unknown));
-  fmt::print("{} of {} cases need victims, {} are too big to tell\n", preempting, cases, unknown);
+  fmt::print("{} of {} cases need victims, {} are too big to decide\n", preempting, cases, unknown);
   if (cases < 1000) return;
   EXPECT_GT(preempting * 5, cases) << "too few cases are about victims";
   EXPECT_LT(unknown * 100, cases * 3) << "too many cases are too big";

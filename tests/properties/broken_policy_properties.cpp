@@ -150,7 +150,7 @@ bool gives_up(Scene& scene) {
   const std::vector<PodIndex> asks = asking(scene);
   for (const PodIndex pod : asks) {
     const PodShape& shape = scene.cluster.shape(pods.shape[pod]);
-    // Whoever leaves may take away what it needs: a neighbour, or a volume that is attached.
+    // A leaving pod may take away what the ask needs: a neighbour, or a volume that is attached.
     if (!shape.affinity.empty() || !shape.spread.empty() || !shape.claims.empty()) return false;
     if (asks.size() > 1 && !shape.anti_affinity.empty()) return false;
     const bool alike = pods.shape[pod] == pods.shape[asks.front()] &&
@@ -192,10 +192,10 @@ const std::vector<BrokenPolicy>& broken_policies() {
   static const std::vector<BrokenPolicy> all = {
       {"evicts one too many", 0, one_too_many},
       {"evicts equal or higher priority", 2, equal_or_higher_priority},
-      {"evicts who has opted out", 2, opted_out_pod},
+      {"evicts a pod that has opted out", 2, opted_out_pod},
       {"evicts half a group", 5, half_a_group},
       {"evicts one too few", 0, one_too_few},
-      {"evicts somebody twice", 3, the_same_victim_twice},
+      {"evicts a pod twice", 3, the_same_victim_twice},
       {"does not say why", 9, no_cause},
       {"forgets to evict", 9, no_action},
       {"gives up too early", 10, gives_up},
@@ -222,7 +222,7 @@ const PlanAsk* choose(const Cluster& cluster, const Plan& plan) {
 
 TEST(BrokenPolicies, AreCaughtByCheckPlan) {
   std::vector<std::int64_t> caught(broken_policies().size());
-  Skips nobody;
+  Skips without_preemption;
   for_each_case("broken policies are caught", [&](Prng& random) {
     RandomPlanning options = random_planning_options(random);
     if (random.below(2) == 0) options.groups = options.pending_members = true;
@@ -238,7 +238,7 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
                              {.now = planning_now, .preset = {}, .asks = {}, .placements = {}})
                           .plan;
     const PlanAsk* const chosen = choose(cluster, all);
-    if (chosen == nullptr) return nobody.add();
+    if (chosen == nullptr) return without_preemption.add();
     const auto name_of = [](const PlanAsk& ask) {
       return AskName{.kind = ask.kind, .namespace_name = ask.namespace_name, .name = ask.name};
     };
@@ -259,7 +259,7 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
       EXPECT_TRUE(found) << "a policy that " << policy.name << " was not caught under law "
                          << policy.law << "\n"
                          << plan_text_json(good.plan) << dump(good.cluster, DumpFormat::yaml);
-      // Law 14: whoever did it is named, so that it can be left out.
+      // Law 14: the ask that did it is named, so that it can be left out.
       const bool named = std::ranges::any_of(breaches, [&](const LawBreach& breach) {
         return std::ranges::find(breach.asks, name) != breach.asks.end();
       });
@@ -267,7 +267,7 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
       ++caught[at];
     }
   });
-  nobody.expect_at_most(85, "have no ask that preempts");
+  without_preemption.expect_at_most(85, "have no ask that preempts");
   for (std::size_t at = 0; at < caught.size(); ++at) {
     const std::string line =
         fmt::format("a policy that {}: caught {} times\n", broken_policies()[at].name, caught[at]);

@@ -1,5 +1,5 @@
 // Law 14 over random clusters of every kind: a policy that fails or lies about one ask costs that
-// ask, and nobody else. And `recheckAt` (SPEC section 8): before it, time alone changes nothing.
+// ask, and no other. And `recheckAt` (SPEC section 8): before it, time alone changes nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ PlanTools containing_tools() {
 }
 
 /// The names of the asks of a plan, and of those that it leaves out.
-std::vector<std::string> everybody(const Plan& plan) {
+std::vector<std::string> all_asks(const Plan& plan) {
   std::vector<std::string> names;
   names.reserve(plan.asks.size() + plan.left_out.size());
   for (const PlanAsk& ask : plan.asks) names.push_back(ask_text(ask));
@@ -74,7 +74,7 @@ bool leaves_out(const Plan& plan, const AskName& name) {
 }
 
 /// Members of groups count as their groups: whether they ask for themselves or their group does
-/// depends on who else has a place.
+/// depends on which other pods have a place.
 std::vector<std::string> with_members_as_groups(const Cluster& cluster,
                                                 std::vector<std::string> names) {
   for (const PodIndex pod : cluster.each_pod()) {
@@ -88,12 +88,12 @@ std::vector<std::string> with_members_as_groups(const Cluster& cluster,
   return names;
 }
 
-/// It is left out, and everybody is either planned or said to be left out.
+/// It is left out, and every ask is either planned or said to be left out.
 void expect_left_out(const Scene& scene, const Plan& all, const Plan& plan, const AskName& name) {
   ASSERT_EQ(plan.withheld, "");
   EXPECT_TRUE(leaves_out(plan, name));
-  EXPECT_EQ(with_members_as_groups(scene.cluster, everybody(plan)),
-            with_members_as_groups(scene.cluster, everybody(all)));
+  EXPECT_EQ(with_members_as_groups(scene.cluster, all_asks(plan)),
+            with_members_as_groups(scene.cluster, all_asks(all)));
   for (const LawBreach& breach : check_plan(scene.cluster, scene.configuration, plan)) {
     ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text << "\n"
                   << plan_text_json(plan) << dump(scene.cluster, DumpFormat::yaml);
@@ -116,7 +116,7 @@ void expect_every_kind(const KindCounts& counts, std::string_view what) {
 
 // ---- A CHECK that fails -------------------------------------------------------------------------
 
-TEST(Containment, AFailedCheckCostsItsAskAndNobodyElse) {
+TEST(Containment, AFailedCheckCostsItsAskAndNoOther) {
   KindCounts counts{};
   for_each_case("containment: a failed check", [&](Prng& random) {
     Scene scene{.cluster = cluster_of(random_world(random))};
@@ -157,7 +157,7 @@ TEST(Containment, AFailedCheckCostsItsAskAndNobodyElse) {
 
 // ---- A policy that lies -------------------------------------------------------------------------
 
-/// What somebody may say that is not true; false: this ask cannot say it.
+/// What a policy may say that is not true; false: this ask cannot say it.
 bool spoil(PlanAsk& ask) {
   if (ask.replicas) {
     if (!ask.replicas->claims.empty()) {
@@ -214,7 +214,7 @@ TEST(Containment, ALieAboutAnAskCostsThatAsk) {
 
 // ---- When time alone changes the plan -----------------------------------------------------------
 
-/// What is decided, without what only tells the time: `now`, ages, since when.
+/// What is decided, without times: `now`, ages, since when.
 std::string essence(const Plan& plan) {
   std::string text;
   for (const PlanAsk& ask : plan.asks) {
@@ -247,7 +247,7 @@ TEST(RecheckAt, BeforeItTheSamePlan) {
     if (random.chance(30)) scene.configuration.engine.preemption_delay = Duration{300'000};
     if (random.chance(30)) scene.configuration.protection.minimum_runtime = Duration{600'000};
     const Decision decision = scene.decide_all();
-    // Lost work grows all the time: who makes somebody leave may choose another one soon.
+    // Lost work grows all the time: an ask that evicts may choose another victim soon.
     const bool leaves = std::ranges::any_of(decision.plan->asks, [](const PlanAsk& ask) {
       return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
     });

@@ -25,7 +25,7 @@ namespace {
 Cluster random_cluster(Prng& random) {
   if (random.chance(50)) {
     RandomPlanning options = random_planning_options(random);
-    options.wishes = random.chance(50);
+    options.preferences = random.chance(50);
     return cluster_of(random_planning(random, options));
   }
   // A wild history: amounts that saturate, references that dangle, freed slots.
@@ -133,23 +133,23 @@ Verdict verdict_of(PodFit& fit, NodeIndex node) {
           .resolvable = refused->resolvable};
 }
 
-// ---- Wishes ---------------------------------------------------------------------------------
+// ---- Preferences ----------------------------------------------------------------------------
 
-struct WishVerdict {
+struct PreferenceVerdict {
   std::int64_t avoided = 0;
   std::int64_t wished = 0;
   std::int64_t points = 0;
   std::int64_t crowded = 0;
 
-  friend bool operator==(const WishVerdict&, const WishVerdict&) = default;
+  friend bool operator==(const PreferenceVerdict&, const PreferenceVerdict&) = default;
 };
 
-void PrintTo(const WishVerdict& verdict, std::ostream* out) {
+void PrintTo(const PreferenceVerdict& verdict, std::ostream* out) {
   *out << fmt::format("{} avoided, {} wished, {} points, {} crowded", verdict.avoided,
                       verdict.wished, verdict.points, verdict.crowded);
 }
 
-WishVerdict wishes_of(PodFit& fit, NodeIndex node) {
+PreferenceVerdict preferences_of(PodFit& fit, NodeIndex node) {
   const StaticVerdict& says = fit.says(node);
   const PodConstraints::WishCount counted = fit.constraints().wishes_on(node);
   return {.avoided = says.avoided,
@@ -158,34 +158,35 @@ WishVerdict wishes_of(PodFit& fit, NodeIndex node) {
           .crowded = counted.crowded};
 }
 
-/// From nothing: every pod that is there, every wish.
-class NaiveWishes {
+/// From nothing: every pod that is there, every preference.
+class NaivePreferences {
  public:
   /// `nodes`: where pods are placed.
-  NaiveWishes(const Cluster& cluster, std::span<const NodeIndex> nodes, const Scratch& scratch,
-              PodIndex ask)
+  NaivePreferences(const Cluster& cluster, std::span<const NodeIndex> nodes, const Scratch& scratch,
+                   PodIndex ask)
       : cluster_(cluster), nodes_(nodes), scratch_(scratch), ask_(cluster.pod(ask)) {}
 
-  WishVerdict on(NodeIndex at) const {
+  PreferenceVerdict on(NodeIndex at) const {
     const Node node = cluster_.node(at);
-    WishVerdict verdict;
+    PreferenceVerdict verdict;
     for (const Taint& taint : node.taints) {
-      const bool is_wish = taint.effect == TaintEffect::prefer_no_schedule;
-      if (is_wish && !tolerates(ask_.shape, taint)) ++verdict.avoided;
+      const bool is_preference = taint.effect == TaintEffect::prefer_no_schedule;
+      if (is_preference && !tolerates(ask_.shape, taint)) ++verdict.avoided;
     }
-    for (const NodeWish& wish : ask_.shape.wishes.nodes) {
-      if (selects_node(wish.term, node.labels, node.name)) verdict.wished += wish.weight;
+    for (const NodePreference& preference : ask_.shape.preferences.nodes) {
+      if (selects_node(preference.term, node.labels, node.name))
+        verdict.wished += preference.weight;
     }
-    for (const PodWish& wish : ask_.shape.wishes.pods) {
-      const auto domain = find_label(node.labels, wish.term.topology_key);
+    for (const PodPreference& preference : ask_.shape.preferences.pods) {
+      const auto domain = find_label(node.labels, preference.term.topology_key);
       if (!domain) continue;
-      verdict.points +=
-          wish.weight * count([&](const Pod& pod, NodeIndex there) {
-            const Labels labels = cluster_.node(there).labels;
-            return find_label(labels, wish.term.topology_key) == domain && wants(wish.term, pod);
-          });
+      verdict.points += preference.weight * count([&](const Pod& pod, NodeIndex there) {
+                          const Labels labels = cluster_.node(there).labels;
+                          return find_label(labels, preference.term.topology_key) == domain &&
+                                 wants(preference.term, pod);
+                        });
     }
-    for (const SpreadConstraint& spread : ask_.shape.wishes.spread) {
+    for (const SpreadConstraint& spread : ask_.shape.preferences.spread) {
       verdict.crowded += crowd(spread, node);
     }
     return verdict;
@@ -219,7 +220,7 @@ class NaiveWishes {
   bool takes_part(const SpreadConstraint& spread, NodeIndex at) const {
     if (std::ranges::find(nodes_, at) == nodes_.end()) return false;
     const Node node = cluster_.node(at);
-    for (const SpreadConstraint& each : ask_.shape.wishes.spread) {
+    for (const SpreadConstraint& each : ask_.shape.preferences.spread) {
       if (!find_label(node.labels, each.topology_key)) return false;
     }
     const PodShape& shape = ask_.shape;
@@ -314,9 +315,9 @@ class FitComparison {
       if (!scratch_.node_of(pod).exists()) fresh_scratch.remove(pod);
     }
     PodFit fresh(fresh_survey, fresh_scratch, fit_.ask(), decided_);
-    const NaiveWishes wishes(cluster_, survey_.nodes(), scratch_, fit_.ask());
+    const NaivePreferences preferences(cluster_, survey_.nodes(), scratch_, fit_.ask());
     for (const NodeIndex node : existing_nodes(cluster_)) {
-      ASSERT_EQ(wishes_of(fit_, node), wishes.on(node)) << where(node);
+      ASSERT_EQ(preferences_of(fit_, node), preferences.on(node)) << where(node);
       const Verdict verdict = verdict_of(fit_, node);
       ASSERT_EQ(verdict, verdict_of(fresh, node)) << where(node);
       ASSERT_EQ(verdict.reason, naive_reason(naive_, node)) << where(node);

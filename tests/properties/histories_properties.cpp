@@ -28,8 +28,8 @@ namespace makeway {
 namespace {
 
 constexpr std::uint64_t cases_in_one = 10;
-/// Law 7 to the letter; `higher_placeless` once nobody with a place takes another's, see
-/// AHigherAskWithAPlaceTakesNobodyElses.
+/// Law 7 to the letter; `higher_placeless` once no ask with a place takes another's, see
+/// AHigherAskWithAPlaceTakesNoOther.
 constexpr Takers takers = Takers::higher_placeless;
 constexpr std::array<std::string_view, 3> presets = {"makeway", "kube-1.37", "kep-5710"};
 
@@ -63,7 +63,7 @@ Start random_start(Prng& random) {
   return {.options = options, .objects = std::move(objects)};
 }
 
-/// Everybody leaves, if late, before others stop waiting for it.
+/// Every pod leaves, if late, before others stop waiting for it.
 HistoryOptions punctual(Prng& random) {
   return {.seed = random.next(),
           .step_min = {1'000},
@@ -83,13 +83,13 @@ std::vector<Change> with_fragile_gangs(Prng& random, std::vector<Change> objects
 /// Steps until nothing is left to do, at most `steps_max`; false: that was not enough.
 bool comes_to_rest(History& history, std::size_t steps_max) {
   for (std::size_t step = 0; step < steps_max; ++step) {
-    const bool leaving = history.anybody_leaving();
+    const bool leaving = history.any_pod_leaving();
     const Plan& plan = history.step();
     if (!history.complaints().empty()) return true;
     const bool idle = std::ranges::none_of(plan.actions, [](const PlanAction& action) {
       return action.type == ActionType::bind || action.type == ActionType::evict;
     });
-    // Also who is nominated must stay the same: that is what the next cycle starts from.
+    // Also the nominations must stay the same: that is what the next cycle starts from.
     const std::vector<Plan>& plans = history.plans();
     const bool repeats = plans.size() > 1 && same_decisions(plan, plans[plans.size() - 2]);
     if (idle && !leaving && repeats) return true;
@@ -119,7 +119,7 @@ std::string last_answer(const History& history, std::string_view name) {
   return text;
 }
 
-/// Nobody moves to take another's place, and everybody leaves at once unless told otherwise.
+/// No ask moves to take another's place, and every pod leaves at once by default.
 template <class... Objects>
 std::unique_ptr<History> preset_history_of(std::string_view preset, const Objects&... objects) {
   return std::make_unique<History>(std::vector<Change>{objects...}, *load_preset(preset),
@@ -146,7 +146,7 @@ LabelSelector selector(const char* application) {
   return {.requirements = {{.key = "app", .operation = Operator::in, .values = {application}}}};
 }
 
-/// It wants to be on the same node as somebody of the application.
+/// It wants to be on the same node as a pod of the application.
 Pod near(Pod pod, const char* application) {
   pod.shape.affinity = {{.selector = selector(application),
                          .namespaces = {"default"},
@@ -171,7 +171,7 @@ TEST(HistoriesByHand, TwoAsksOnOneNodeNeedOneVictimEach) {
     history->step();
     EXPECT_EQ(last_answer(*history, "x"), "preempts n1: low-a");
     EXPECT_EQ(last_answer(*history, "y"), "preempts n1: low-b");
-    // 10 s later 2 are free, and x is the first to be decided: whoever made that room.
+    // 10 s later 2 are free, and x is the first to be decided: whichever pod made that room.
     history->step();
     EXPECT_EQ(last_answer(*history, "x"), "fits n1");
     EXPECT_EQ(last_answer(*history, "y"), "waits n1");
@@ -182,7 +182,7 @@ TEST(HistoriesByHand, TwoAsksOnOneNodeNeedOneVictimEach) {
   }
 }
 
-/// The room of x is nobody's of equal or lower priority; a strictly higher ask takes it, again
+/// No ask of equal or lower priority takes the room of x; a strictly higher ask takes it, again
 /// without a further victim.
 TEST(HistoriesByHand, NominatedRoomYieldsOnlyToHigherPriority) {
   const std::unique_ptr<History> history = history_of(
@@ -206,7 +206,7 @@ TEST(HistoriesByHand, NominatedRoomYieldsOnlyToHigherPriority) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
-/// Law 6: nobody waits for ever. 60 s after the deletion timestamp the room of a stuck pod is not
+/// Law 6: no ask waits for ever. 60 s after the deletion timestamp the room of a stuck pod is not
 /// counted on any more, and x finds another victim; the first one stays where it is.
 TEST(HistoriesByHand, AStuckVictimIsAwaitedForTheLeaveTimeout) {
   const std::unique_ptr<History> history = history_of(
@@ -227,10 +227,11 @@ TEST(HistoriesByHand, AStuckVictimIsAwaitedForTheLeaveTimeout) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
-/// Who has a good place coming takes nobody else's. high (2) goes to n1, low (3) fits only on n2 or
-/// n3 and goes to n2. The victim of low is gone first, and n2 would do for high, too: then low
-/// would need another victim on n3, and what was evicted on n1 would have left for nothing.
-TEST(HistoriesByHand, AHigherAskWithAPlaceTakesNobodyElses) {
+/// An ask that has a good place coming does not take another's. high (2) goes to n1, low (3) fits
+/// only on n2 or n3 and goes to n2. The victim of low is gone first, and n2 would do for high, too:
+/// then low would need another victim on n3, and what was evicted on n1 would have left for
+/// nothing.
+TEST(HistoriesByHand, AHigherAskWithAPlaceTakesNoOther) {
   const std::unique_ptr<History> history =
       history_of(scene::node("n1", 2000), scene::node("n2", 3000), scene::node("n3", 3000),
                  scene::pod("a", "n1", 10, 2000), scene::pod("b", "n2", 20, 3000),
@@ -250,7 +251,7 @@ TEST(HistoriesByHand, AHigherAskWithAPlaceTakesNobodyElses) {
 }
 
 /// x wants to be near a partner, and there is one on n1. y, a partner itself, could take its place,
-/// but before y has come x would have nobody to be near. So y waits its turn until x is there.
+/// but before y has come x would have no pod to be near. So y waits its turn until x is there.
 TEST(HistoriesByHand, AffinityToAVictimWhoseTakerServesAsWell) {
   const std::unique_ptr<History> history =
       history_of(named_node("n1", 4000), scene::pod("low", "n1", 10, 2000),
@@ -268,8 +269,8 @@ TEST(HistoriesByHand, AffinityToAVictimWhoseTakerServesAsWell) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
-/// As kube-scheduler, which looks with nominated pods and without: y, who needs no room, wants to
-/// be near x, and has no place before x is there. x is only held by whom it preempted.
+/// As kube-scheduler, which looks with nominated pods and without: y, which needs no room, wants to
+/// be near x, and has no place before x is there. x is only held by the pods it preempted.
 TEST(HistoriesByHand, AffinityToAnAskThatIsOnlyHeld) {
   Pod y = near(pending("y", 1000, 1, 2000), "x");
   y.requests.clear();
@@ -289,8 +290,8 @@ TEST(HistoriesByHand, AffinityToAnAskThatIsOnlyHeld) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
-/// never fits on n2, but there it would spoil the spread of high, who was promised the place: it is
-/// not proven that it fits nowhere (law 10), for those who may not preempt as for all others.
+/// never fits on n2, but there it would spoil the spread of high, which was promised the place: it
+/// is not proven that it fits nowhere (law 10), for asks that may not preempt as for all others.
 TEST(HistoriesByHand, APromisedPlaceProvesNothingAboutWhoMayNotPreempt) {
   Pod high = labelled(pending("high", 1000, 2000, 2000), "web");
   high.shape.spread = {{.topology_key = std::string(names::hostname), .selector = selector("web")}};
@@ -313,7 +314,7 @@ Node in_zone(Node node, const char* zone) {
 /// web-0 and web-1 are promised one zone each. web-2 could start at once, in the zone of web-0.
 /// Then web-0 would find it uneven until web-1 has come, and it is web-0 whose turn is first (law
 /// 7).
-TEST(HistoriesByHand, NobodyStartsWhoMakesAnEarlierPromiseNeedALaterOne) {
+TEST(HistoriesByHand, NoPodStartsThatMakesAnEarlierPromiseNeedALaterOne) {
   const auto web = [](const char* name, std::int32_t priority, std::int64_t cpu) {
     Pod pod = labelled(pending(name, priority, cpu, 2000), "web");
     pod.shape.spread = {{.topology_key = "zone", .selector = selector("web")}};
@@ -346,9 +347,9 @@ TEST(HistoriesByHand, NobodyStartsWhoMakesAnEarlierPromiseNeedALaterOne) {
 }
 
 /// As kube-scheduler: x must be near a partner and away from foes. In zone a, where foe leaves for
-/// it late, the partner is leaving, too, and counts while it is there. Then n1 lacks whom x must be
-/// near, which ends its nomination, and another foe leaves on n2. `makeway` does not count on who
-/// is leaving.
+/// it late, the partner is leaving, too, and counts while it is there. Then n1 lacks the pod that x
+/// must be near, which ends its nomination, and another foe leaves on n2. `makeway` does not count
+/// on leaving pods.
 TEST(HistoriesByHand, UnderKubeANominationEndsWithThePartner) {
   Pod x = pending("x", 100, 1000, 2000);
   const auto in_the_zone = [](const char* application) {
@@ -383,8 +384,8 @@ TEST(HistoriesByHand, UnderKubeANominationEndsWithThePartner) {
 
 // ---- Random histories ---------------------------------------------------------------------------
 
-/// Laws 3 and 7 over time: only the plans happen, everybody leaves in time. Whoever was promised a
-/// place gets it, without a further victim.
+/// Laws 3 and 7 over time: only the plans happen, every pod leaves in time. An ask that was
+/// promised a place gets it, without a further victim.
 TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
   for_each_history("promises come true", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
@@ -419,8 +420,8 @@ void expect_gangs_do_not_block(Prng& random, std::string_view preset, GangHistor
   seen.partners_lost += history.partners_lost();
 }
 
-/// Several gangs pending together: each gets all or nothing in every state, nobody waits for ever
-/// for what another half-placed gang holds, and it ends with everybody placed or told why not.
+/// Several gangs pending together: each gets all or nothing in every state, no gang waits for ever
+/// for what another half-placed gang holds, and it ends with every gang placed or with a reason.
 TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
   GangHistories seen;
   for_each_history("gangs together", [&](Prng& random, std::string_view preset) {
@@ -448,7 +449,7 @@ TEST(Histories, GangsThatOnceBrokeALaw) {
   fmt::print("kube-1.37: {} nominations ended with the partner\n", seen.partners_lost);
 }
 
-/// Law 12: victims are submitted again, and it ends. Then nobody waits, and the next plans say the
+/// Law 12: victims are submitted again, and it ends. Then no ask waits, and the next plans say the
 /// same.
 TEST(Histories, RecreatedVictimsComeToRest) {
   for_each_history("recreated victims come to rest", [](Prng& random, std::string_view preset) {
@@ -498,7 +499,7 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
     const std::uint64_t seed = random.next();
     const Configuration configuration = *load_preset(preset);
     const std::vector<Change> objects = with_fragile_gangs(random, start.objects);
-    std::vector<std::string> told;
+    std::vector<std::string> texts;
     for (int run = 0; run < 2; ++run) {
       History history(objects, configuration, planning_now, options);
       live(history, start.options, seed);
@@ -507,9 +508,9 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
       for (const Plan& plan : history.plans()) {
         text += plan_text_json(plan, PlanDetail::with_explanation);
       }
-      told.push_back(std::move(text));
+      texts.push_back(std::move(text));
     }
-    EXPECT_TRUE(told.front() == told.back()) << "the second run differs";
+    EXPECT_TRUE(texts.front() == texts.back()) << "the second run differs";
   });
 }
 

@@ -1,8 +1,8 @@
-// Every policy against a hostile world (SPEC sections 2 to 6, laws 1 to 12): those who leave stay,
-// the wrong ones are removed and strangers take their room, plans are half carried out, and nodes,
-// units and rules change between cycles (support/hostility.hpp). Every plan keeps the laws, nobody
+// Every policy against a hostile world (SPEC sections 2 to 6, laws 1 to 12): leaving pods stay, the
+// wrong ones are removed and strangers take their room, plans are half carried out, and nodes,
+// units and rules change between cycles (support/hostility.hpp). Every plan keeps the laws, no pod
 // has to leave twice for the same ask without a cause, and once the world is friendly again
-// everything comes to rest with every unit placed or told why not.
+// everything comes to rest with every unit placed or with a reason.
 //
 // A tenth as many histories as other properties have cases: each is several dozen cycles.
 #include <fmt/format.h>
@@ -59,8 +59,8 @@ void give_controllers(Prng& random, std::vector<Change>& objects) {
   }
 }
 
-/// Law 2 is waived: whoever comes back may be of higher priority than whom it had to leave for, and
-/// that goes on for ever.
+/// Law 2 is waived: a pod that comes back may be of higher priority than the ask it had to leave
+/// for, and that goes on for ever.
 bool waives_priorities(const Configuration& configuration) {
   return std::ranges::find(configuration.engine.laws_waived, WaivedLaw::law_2) !=
          configuration.engine.laws_waived.end();
@@ -182,7 +182,7 @@ TEST(HostileHistories, Sessions) {  // section 6
     options.running = std::max<std::size_t>(options.running, 6);
     options.pending = std::max<std::size_t>(options.pending, 3);
     std::vector<Change> objects = random_sessions(random, options);
-    for (Change& object : objects) {  // Few of those who run would leave for anybody.
+    for (Change& object : objects) {  // Few of the running pods may be evicted.
       Session* const session = std::get_if<Session>(&object);
       if (session != nullptr && session->status.phase == SessionPhase::running) {
         session->priority = static_cast<std::int32_t>(random.between(0, 5));

@@ -118,7 +118,7 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
     const std::string_view preset = journal_presets[random.below(journal_presets.size())];
     ConfigurationDocument document{.name = std::string(preset),
                                    .configuration = *load_preset(preset)};
-    // The pods name no scheduler. Whoever replays must have these rules, too.
+    // The pods name no scheduler. A replay must have these rules, too.
     if (random.chance(30)) {
       add_random_profile(random, "default-scheduler", document.configuration);
     }
@@ -144,7 +144,7 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
     EXPECT_EQ(whole.cycles, result.loop.cycles);
     cycles += whole.cycles;
     rotated += whole.walk.parts.size() - 1;
-    for (std::size_t told = 0; told < 3 && !whole.asks.empty(); ++told, ++stories) {
+    for (std::size_t number = 0; number < 3 && !whole.asks.empty(); ++number, ++stories) {
       expect_same_story(path, whole.asks[random.below(whole.asks.size())]);
     }
     const std::uint64_t size = std::filesystem::file_size(path);

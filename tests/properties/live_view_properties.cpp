@@ -76,7 +76,7 @@ Objects world_of(Prng& random, const RandomWorldCase& item) {
   return objects;
 }
 
-/// Classes that caps were made of may outlive whom they were made for.
+/// Classes that caps were made of may outlive the pods they were made for.
 std::string text_of_world(Cluster& cluster) {
   std::vector<std::string> caps;
   for (const PriorityClass* const each : cluster.priority_classes()) {
@@ -105,7 +105,7 @@ std::string expected_text(const Objects& objects, const Configuration& configura
       if (has_nothing_to_start(*session)) continue;
     }
     if (Pod* const pod = std::get_if<Pod>(&shown)) {
-      pod->kept = pod->scheduler == "makeway" ? KeptBy::nobody : KeptBy::other_scheduler;
+      pod->kept = pod->scheduler == "makeway" ? KeptBy::none : KeptBy::other_scheduler;
     }
     cluster.apply(shown);
   }
@@ -130,7 +130,7 @@ void expect_safe(const Cluster& cluster, const Configuration& configuration, Tim
   for (const PlanAction& action : decision.plan->actions) {
     const auto pod = cluster.find_pod(action.namespace_name, action.name);
     if (action.type != ActionType::evict || !pod) continue;
-    EXPECT_EQ(cluster.pods().flags[*pod].kept, KeptBy::nobody) << action.name;
+    EXPECT_EQ(cluster.pods().flags[*pod].kept, KeptBy::none) << action.name;
   }
 }
 

@@ -78,8 +78,8 @@ TEST(MixedHistories, EveryCycleKeepsTheLaws) {
   refused.expect_at_most(20, "are refused as bad input", property_cases() / cases_in_one_history);
 }
 
-/// Law 12: nobody makes others leave for ever. Whoever leaves is not resubmitted, but sessions come
-/// back by themselves and replicas are placed again.
+/// Law 12: no ask evicts others for ever. Evicted pods are not resubmitted, but sessions come back
+/// by themselves and replicas are placed again.
 TEST(MixedHistories, ComeToRest) {
   constexpr int busy_cycles = 4;
   constexpr int cycles_max = 80;

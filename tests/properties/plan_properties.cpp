@@ -114,7 +114,7 @@ class Future {
     return cluster_of(result);
   }
 
-  /// When everybody who leaves has left and everybody who is nominated has arrived.
+  /// When all leaving pods have left and all nominated pods have arrived.
   Cluster after() const {
     std::vector<Change> result;
     for (Change object : objects_) {
@@ -145,7 +145,7 @@ class Future {
   std::map<PodKey, std::string> nominated_;
 };
 
-/// An ask that only waits for whom it preempted keeps its nomination whatever the room.
+/// An ask that only waits for the pods it preempted keeps its nomination whatever the room.
 bool held(const PlanAsk& ask) {
   return ask.outcome == Outcome::waits && ask.reason.starts_with("waits for preempted pods");
 }
@@ -158,7 +158,7 @@ void expect_fits(const Cluster& cluster, const Configuration& configuration, con
   EXPECT_EQ(again.asks.front().placements, ask.placements);
 }
 
-/// Every ask fits where it was planned, at once or when those who leave are gone.
+/// Every ask fits where it was planned, at once or when the leaving pods are gone.
 void expect_kept(const std::vector<Change>& objects, const Configuration& configuration,
                  const Plan& plan) {
   Future future(objects, configuration);

@@ -72,7 +72,7 @@ std::string text_of_plan(const Plan& plan) {
   return text;
 }
 
-/// The rules by which the ask says that it was decided, for everybody.
+/// The rules by which the ask says that it was decided, for all asks.
 Configuration rules_for_all(const Configuration& configuration, const PlanAsk& ask) {
   for (const Profile& profile : configuration.profiles) {
     if (profile.scheduler_name == ask.profile) return rules_of(configuration, profile);
@@ -144,18 +144,18 @@ TEST(ProfileProperties, WithAndWithoutExplanationsTheDecisionIsTheSame) {  // As
   for_each_case("classes of asks by profile", [](Prng& random) {
     const Cluster cluster = cluster_of(random_objects_of_schedulers(random));
     const Configuration configuration = random_profiles(random);
-    const Plan told = profile_plan(cluster, configuration, true);
+    const Plan explained = profile_plan(cluster, configuration, true);
     const Plan quick = profile_plan(cluster, configuration, false);
-    ASSERT_EQ(told.asks.size(), quick.asks.size());
-    for (std::size_t at = 0; at < told.asks.size(); ++at) {
-      EXPECT_EQ(told.asks[at].profile, quick.asks[at].profile);
-      EXPECT_EQ(told.asks[at].placements, quick.asks[at].placements);
-      EXPECT_EQ(told.asks[at].outcome, quick.asks[at].outcome);
+    ASSERT_EQ(explained.asks.size(), quick.asks.size());
+    for (std::size_t at = 0; at < explained.asks.size(); ++at) {
+      EXPECT_EQ(explained.asks[at].profile, quick.asks[at].profile);
+      EXPECT_EQ(explained.asks[at].placements, quick.asks[at].placements);
+      EXPECT_EQ(explained.asks[at].outcome, quick.asks[at].outcome);
     }
   });
 }
 
-TEST(ProfileProperties, AnAskThatNobodyIsInTheWayOfIsDecidedAsIfAllHadItsRules) {
+TEST(ProfileProperties, AnAskWithoutCompetitionIsDecidedAsIfAllHadItsRules) {
   std::uint64_t alone = 0;
   std::uint64_t in_line = 0;
   for_each_case("asks by their own rules", [&](Prng& random) {
@@ -212,7 +212,7 @@ TEST(ProfileProperties, ADocumentHasAllProfiles) {  // So has the configuration 
   });
 }
 
-TEST(ProfileProperties, TheHashTellsRulesApart) {
+TEST(ProfileProperties, TheHashDistinguishesRules) {
   for_one_case_in(10, "hashes of profiles", [](Prng& random) {
     const Configuration configuration = random_profiles(random);
     Configuration common = configuration;

@@ -59,7 +59,7 @@ void expect_lawful(const Cluster& cluster, const Configuration& configuration, c
   }
 }
 
-/// Who leaves for queues.
+/// The pods that leave for queues.
 std::set<std::string> queue_victims(const Plan& plan) {
   std::set<std::string> names;
   for (const PlanAsk& ask : plan.asks) {
@@ -112,19 +112,19 @@ bool has_all_it_may(const Cluster& cluster, const Configuration& configuration, 
                     std::string name, std::size_t column) {
   std::map<std::string, std::int64_t> totals = totals_of(cluster, configuration);
   while (true) {
-    const auto told = std::ranges::find(plan.queues, name, &PlanQueue::name);
-    const std::string& resource = told->shares[column].resource;
+    const auto reported = std::ranges::find(plan.queues, name, &PlanQueue::name);
+    const std::string& resource = reported->shares[column].resource;
     if (const auto object = cluster.own<Queue>().find({"", name});
         object != cluster.own<Queue>().end()) {
       const auto at = std::ranges::find(object->second.limit, resource, &Amount::resource);
       const bool limited = at != object->second.limit.end();
-      if (limited && told->shares[column].deserved >= at->amount) return true;
+      if (limited && reported->shares[column].deserved >= at->amount) return true;
     }
     std::int64_t level = 0;
     for (const PlanQueue& each : plan.queues) {
-      if (each.parent == told->parent) level += each.shares[column].deserved;
+      if (each.parent == reported->parent) level += each.shares[column].deserved;
     }
-    const auto parent = std::ranges::find(plan.queues, told->parent, &PlanQueue::name);
+    const auto parent = std::ranges::find(plan.queues, reported->parent, &PlanQueue::name);
     const bool root = parent == plan.queues.end();
     if (level != (root ? totals[resource] : parent->shares[column].deserved)) return false;
     if (root) return true;
@@ -141,7 +141,7 @@ void expect_conserved(const Cluster& cluster, const Configuration& configuration
     for (const PlanQueueShare& share : queue.shares) {
       if (queue.parent.empty()) deserved[share.resource] += share.deserved;
       if (!queue.leaf) continue;
-      // What its pods hold and nobody can be made to free is allocated in fact.
+      // What its pods hold and no eviction can free is allocated in fact.
       before[share.resource] += std::max(share.allocated_before, share.used);
       after[share.resource] += share.allocated + share.preempting;
     }
@@ -179,7 +179,7 @@ void expect_within_limits(const Cluster& cluster, const Plan& plan) {
   }
 }
 
-/// Under max-min nothing lies idle that somebody wants and may have; and what is allocated and what
+/// Under max-min nothing is unused that a queue wants and may have; and what is allocated and what
 /// is to come is never more than there is, once it is not too much.
 TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
   Skips by_weight;
@@ -243,11 +243,11 @@ TEST(QueueProperties, ShufflingChangesNothing) {
     const Configuration configuration = queue_configuration(random);
     std::vector<Change> shuffled = item.objects;
     random.shuffle(shuffled);
-    const auto told = [&](const Cluster& cluster) {
+    const auto reported = [&](const Cluster& cluster) {
       return plan_text_json(plan_for(cluster, configuration), PlanDetail::with_explanation,
                             JsonStyle::compact);
     };
-    EXPECT_EQ(told(cluster_of(item.objects)), told(cluster_of(shuffled, false)));
+    EXPECT_EQ(reported(cluster_of(item.objects)), reported(cluster_of(shuffled, false)));
   });
 }
 
@@ -286,9 +286,10 @@ std::string changed_promises(const Plan& plan, const Plan& again) {
   return changes;
 }
 
-/// The status is written and the victims are leaving: the next plan says the same and takes nobody
-/// else. Strict budgets that govern pods of several queues are the exception (decision 0008): what
-/// a queue was taken to be unable to give may be possible once it is known who spends them.
+/// The status is written and the victims are leaving: the next plan says the same and evicts no
+/// other pod. Strict budgets that govern pods of several queues are the exception (decision 0008):
+/// what a queue was taken to be unable to give may be possible once it is known which queue spends
+/// them.
 TEST(QueueProperties, APlanThatIsCarriedOutStands) {
   Skips more;
   std::uint64_t strict = 0;
@@ -319,7 +320,8 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
 
 // ---- Victims ------------------------------------------------------------------------------------
 
-/// Some budget governs pods of several queues that lose somebody: who spends it first is not told.
+/// Some budget governs pods of several queues that lose pods: the plan does not say which queue
+/// spends it first.
 bool budgets_are_shared(const Cluster& cluster, const NaiveQueues& queues) {
   for (const DisruptionBudget* const budget : cluster.budgets()) {
     std::set<std::size_t> losers;
@@ -381,7 +383,7 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
     }
   });
   shared.expect_at_most(15, "have budgets that several queues spend", property_cases() / 3);
-  too_many.expect_at_most(20, "are queues with too many pods to tell", leaves);
+  too_many.expect_at_most(20, "are queues with too many pods to decide", leaves);
   fmt::print("{} queues lose what is best, {} of them several pods\n", compared, several);
   if (property_cases() >= 1000) {
     EXPECT_GT(compared * 10, leaves) << "too few queues lose something";
@@ -390,13 +392,12 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
 
 // ---- Cycle after cycle --------------------------------------------------------------------------
 
-/// At most so many cycles until nobody is leaving and nobody is evicted, with everybody
-/// resubmitted: at most forty pods run (ten a node, four nodes), and each is evicted once. In fact
-/// it takes ten.
+/// At most so many cycles until no pod is leaving and none is evicted, with every pod resubmitted:
+/// at most forty pods run (ten a node, four nodes), and each is evicted once. In fact it takes ten.
 constexpr std::size_t cycles_max = 40;
 constexpr std::size_t quiet_cycles = 4;
 
-void own_everybody(std::vector<Change>& objects) {
+void own_all_pods(std::vector<Change>& objects) {
   for (Change& object : objects) {
     Pod* const pod = std::get_if<Pod>(&object);
     if (pod == nullptr) continue;
@@ -409,7 +410,7 @@ bool comes_to_rest(History& history) {
   while (history.cycles() < cycles_max && history.complaints().empty()) {
     const std::int64_t before = history.evictions();
     history.step();
-    const bool moved = history.evictions() != before || history.anybody_leaving();
+    const bool moved = history.evictions() != before || history.any_pod_leaving();
     quiet = moved ? 0 : quiet + 1;
     if (quiet == quiet_cycles) return true;
   }
@@ -421,7 +422,7 @@ TEST(QueueHistories, VictimsResubmittedComeToRest) {
   std::size_t longest = 0;
   for_one_case_in(20, "queues: histories come to rest", [&](Prng& random) {
     RandomQueueCase item = random_plain_queue_case(random, QueueQuirks::without);
-    own_everybody(item.objects);
+    own_all_pods(item.objects);
     Configuration configuration = queue_configuration(random);
     configuration.budgets.mode = BudgetMode::best_effort;
     configuration.engine.preemption_delay = {};  // It would only take longer.

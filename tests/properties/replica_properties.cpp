@@ -1,6 +1,6 @@
 // Replicas over random fleets (SPEC section 4): every plan keeps the laws, the input's order leaves
 // no trace, one GPU is taken where the lowest victim is; and over many cycles in a Kubernetes-like
-// world nobody loses its last replica, nothing is undone, and everything comes to rest.
+// world no deployment loses its last replica, nothing is undone, and everything comes to rest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ OneGpuFleet one_gpu_fleet(Prng& random) {
 }
 
 TEST(ReplicaProperties, OneGpuIsTakenFromTheLowestOfAll) {
-  Skips nobody;
+  Skips without_claims;
   for_each_case("replicas: one GPU, the lowest victim of all nodes", [&](Prng& random) {
     const OneGpuFleet fleet = one_gpu_fleet(random);
     std::optional<VictimKey> lowest;
@@ -168,18 +168,18 @@ TEST(ReplicaProperties, OneGpuIsTakenFromTheLowestOfAll) {
     const Plan plan = plan_of(cluster, *load_preset(default_preset));
     const std::vector<PlanReplicaClaim>& claims = plan.asks.front().replicas->claims;
     ASSERT_EQ(claims.empty(), !lowest.has_value()) << dump(cluster, DumpFormat::yaml);
-    if (claims.empty()) return nobody.add();
+    if (claims.empty()) return without_claims.add();
     ASSERT_EQ(claims.front().victims.size(), 1U);
     EXPECT_EQ(claims.front().victims.front().name, name) << dump(cluster, DumpFormat::yaml);
   });
-  nobody.expect_at_most(60, "have nobody who may be scaled down");
+  without_claims.expect_at_most(60, "have no deployment that may be scaled down");
 }
 
 // ---- Histories ----------------------------------------------------------------------------------
 
 constexpr std::uint64_t cases_in_one_history = 10;
 
-/// A tenth as many as other properties have cases: 200 unless told.
+/// A tenth as many as other properties have cases: 200 by default.
 void for_each_history(std::string_view name, const std::function<void(Prng&)>& check) {
   const std::uint64_t cases = std::max<std::uint64_t>(1, property_cases() / cases_in_one_history);
   const std::uint64_t first = property_first_seed();
@@ -326,7 +326,8 @@ TEST(ReplicaStories, PrioritiesInvertBetweenCycles) {
   world.happens(low);
   world.options().delete_percent = 100;
   for (int cycle = 0; cycle < 12; ++cycle) world.step();
-  // The step is carried out, so it is not taken back; what it frees goes to who is higher now.
+  // The step is carried out, so it is not taken back; what it frees goes to the ask that is higher
+  // now.
   EXPECT_EQ(world.scale_downs(), 1) << world.story();
   EXPECT_EQ(world.schedule("low").planes.front().committed, 3) << world.story();
   EXPECT_EQ(world.schedule("high").planes.front().committed, 0) << world.story();
@@ -403,10 +404,10 @@ TEST(ReplicaHistories, EverythingComesToRest) {
   });
 }
 
-/// One GPU each: whichever pod Kubernetes removes, its room serves the ask. So nobody loses more
-/// than is needed. Not so yet where actions are refused: seed 834 scales down once more than it
-/// needs, after one scale-down was carried out with another pod of the same node and the next was
-/// refused twice. Such histories may lose one more, and few do.
+/// One GPU each: whichever pod Kubernetes removes, its room serves the ask. So no deployment loses
+/// more than is needed. Not so yet where actions are refused: seed 834 scales down once more than
+/// it needs, after one scale-down was carried out with another pod of the same node and the next
+/// was refused twice. Such histories may lose one more, and few do.
 TEST(ReplicaHistories, LossesAreBoundedByTheNeedAndOneMoreWhereActionsAreRefused) {
   constexpr int cycles = 40;
   int histories = 0;

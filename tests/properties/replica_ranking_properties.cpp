@@ -118,7 +118,7 @@ std::optional<NaiveBest> naive_best(const Fleet& fleet, NodeVictims& victims,
   return best;
 }
 
-/// The victims leave, the replica comes; whoever may be affected is told.
+/// The victims leave, the replica comes; the cached answers that may be affected are invalidated.
 void take(Fleet& fleet, ClaimRanking& ranking, const NaiveBest& best, const ReplicaNeed& need) {
   const std::span<std::int64_t> room = fleet.room(best.cost.place);
   for (const ReplicaIndex victim : best.victims) {

@@ -163,7 +163,8 @@ TEST(RequiredNodeProperties, AsTheTextSays) {
     const Plan plan = plan_for(cluster, configuration);
     expect_lawful(cluster, configuration, plan);
     const PlanAsk& ask = plan.asks.front();
-    // What exceeds the empty node is told before anything else; the oracle sees it as infeasible.
+    // What exceeds the empty node is reported before anything else; the oracle sees it as
+    // infeasible.
     const NaivePinnedAnswer naive =
         naive_required_node(item.objects, configuration, item.ask, node_name, now);
     if (naive.outcome == Outcome::not_found && ask.outcome == Outcome::preempts) {
@@ -186,12 +187,12 @@ TEST(RequiredNodeProperties, ExplainingChangesNothing) {
     const PinnedCase item = random_pinned(random);
     const Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = oracle_configuration(random);
-    const Plan told = plan_for(cluster, configuration);
+    const Plan explained = plan_for(cluster, configuration);
     const Plan quiet = plan_for(cluster, configuration, false);
-    EXPECT_EQ(told.actions, quiet.actions);
+    EXPECT_EQ(explained.actions, quiet.actions);
     std::vector<Change> shuffled = item.objects;
     random.shuffle(shuffled);
-    EXPECT_EQ(plan_text_json(told, PlanDetail::with_explanation, JsonStyle::compact),
+    EXPECT_EQ(plan_text_json(explained, PlanDetail::with_explanation, JsonStyle::compact),
               plan_text_json(plan_for(cluster_of(shuffled, false), configuration),
                              PlanDetail::with_explanation, JsonStyle::compact));
   });
@@ -260,7 +261,7 @@ TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
   History history(objects, std::move(configuration), now, {});
   const auto outcome = [&history] {
     const Plan& plan = history.step();
-    return std::string(plan.asks.empty() ? "nobody asks" : choice_name(plan.asks.front().outcome));
+    return std::string(plan.asks.empty() ? "no ask" : choice_name(plan.asks.front().outcome));
   };
   EXPECT_EQ(outcome(), "waits");  // Age 0: reserves.
   EXPECT_TRUE(history.pod({"default", "agent"}).notes.only_reserved());
@@ -275,7 +276,7 @@ TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
   history.happens(full_size("thief", node_name, 5));
   EXPECT_EQ(outcome(), "preempts");  // It starts again.
   EXPECT_EQ(outcome(), "fits");
-  EXPECT_EQ(outcome(), "nobody asks");
+  EXPECT_EQ(outcome(), "no ask");
   EXPECT_EQ(history.pod({"default", "agent"}).node, node_name);
   EXPECT_TRUE(history.complaints().empty()) << history.story();
 }

@@ -154,7 +154,7 @@ TEST(SessionProperties, VictimsAreThoseOfTheOracle) {
   too_many.expect_at_most(5, "have too many candidates to try every set");
 }
 
-/// Nobody but the ask is more than one kernel, and everybody may leave for it.
+/// Only the ask has more than one kernel, and every session may leave for it.
 std::vector<Change> case_of_unlike_kernels(Prng& random) {
   RandomSessions options;
   options.nodes = 2 + random.below(2);
@@ -203,7 +203,7 @@ TEST(SessionProperties, NearlyTheFewestLeaveForKernelsThatDiffer) {
 TEST(SessionHistory, NothingIsLost) {
   constexpr std::size_t steps = 24;
   constexpr std::size_t calm_cycles = 40;
-  constexpr std::size_t settled = 25;  // Of these, by then nobody has to leave any more.
+  constexpr std::size_t settled = 25;  // Of these, by then no session has to leave any more.
   std::int64_t evictions = 0;
   std::int64_t resumed = 0;
   for_one_case_in(10, "sessions: histories", [&](Prng& random) {
@@ -214,7 +214,7 @@ TEST(SessionHistory, NothingIsLost) {
     for (std::size_t step = 0; step < steps; ++step) history.step();
     history.calm(calm_cycles);
     for (const std::string& complaint : history.complaints()) ADD_FAILURE() << complaint;
-    EXPECT_LE(history.last_calm_eviction(), settled) << "they make each other leave for ever";
+    EXPECT_LE(history.last_calm_eviction(), settled) << "they preempt each other for ever";
     if (testing::Test::HasFailure()) ADD_FAILURE() << history.story();
     evictions += history.evictions();
     resumed += history.resumed();

@@ -1,10 +1,10 @@
 // SPEC section 9: random loads through the simulated world, with and without faults.
 //
 // In every history: every plan keeps the laws, the world refuses nothing that no fault explains,
-// nobody is evicted twice, nobody is lost, no wake-up is missed, and everything comes to rest; one
+// no pod is evicted twice, none is lost, no wake-up is missed, and everything comes to rest; one
 // history in four is run twice, and gives the same bytes. Half of the loads have pods and gangs
 // that want to be near each other, apart, or spread. Without faults and queues every run ends; with
-// them, whoever has not ended runs, leaves, or has an ask in the last plan with a reason.
+// them, a task that has not ended runs, leaves, or has an ask in the last plan with a reason.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -93,9 +93,9 @@ std::string faults_text(const FaultOptions& faults) {
                      faults.kill);
 }
 
-/// Sessions and schedules that wait are told why.
-void expect_own_kinds_told(const Cluster& cluster, const Configuration& configuration,
-                           const std::set<std::string>& told, Time now) {
+/// Sessions and schedules that wait have a reason.
+void expect_own_kinds_reported(const Cluster& cluster, const Configuration& configuration,
+                               const std::set<std::string>& reported, Time now) {
   for (const auto& [key, session] : cluster.own<Session>()) {
     const SessionStanding standing = standing_of(session, now);
     EXPECT_NE(standing, SessionStanding::ended) << session.name;
@@ -103,43 +103,44 @@ void expect_own_kinds_told(const Cluster& cluster, const Configuration& configur
         standing == SessionStanding::pending || standing == SessionStanding::suspended;
     if (!waits || !configuration.session.enabled) continue;
     const std::string text = fmt::format("Session {}/{}", session.namespace_name, session.name);
-    EXPECT_TRUE(told.contains(text)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text)) << text << " has no reason to wait";
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     if (schedule.unmet == 0 || !configuration.replica.enabled) continue;
     const std::string text =
         fmt::format("ReplicaSchedule {}/{}", schedule.namespace_name, schedule.name);
-    EXPECT_TRUE(told.contains(text)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text)) << text << " has no reason to wait";
   }
 }
 
-/// Nothing happens any more: nobody could be placed, and whoever is pending is told why.
+/// Nothing happens any more: no pod could be placed, and every pending one has a reason.
 void expect_rest(const Cluster& cluster, const Configuration& configuration, Time now) {
   const Decision decision = cli::real_tools().decide(cluster, configuration, {.now = now});
   ASSERT_TRUE(decision.plan.has_value());
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PlanAsk& ask : decision.plan->asks) {
-    if (!ask.reason.empty()) told.insert(ask_text(ask));
+    if (!ask.reason.empty()) reported.insert(ask_text(ask));
   }
   for (const PlanAction& action : decision.plan->actions) {
     const bool acts = action.type == ActionType::bind || action.type == ActionType::evict ||
                       action.type == ActionType::scale_up || action.type == ActionType::scale_down;
     EXPECT_FALSE(acts) << choice_name(action.type) << " " << action.name << " is still to be done";
   }
-  expect_own_kinds_told(cluster, configuration, told, now);
+  expect_own_kinds_reported(cluster, configuration, reported, now);
   const Regimes regimes(cluster, configuration);
   for (const PodIndex index : cluster.pending_pods()) {
-    if (regimes.of(index) == Regime::replicas) continue;  // Somebody else places it.
+    if (regimes.of(index) == Regime::replicas) continue;  // Another scheduler places it.
     const Pod pod = cluster.pod(index);
     const std::string text = pod.group.empty()
                                  ? fmt::format("Pod {}/{}", pod.namespace_name, pod.name)
                                  : fmt::format("PodGroup {}/{}", pod.namespace_name, pod.group);
     const std::string alone = fmt::format("Pod {}/{}", pod.namespace_name, pod.name);
-    EXPECT_TRUE(told.contains(text) || told.contains(alone)) << text << " is not told why it waits";
+    EXPECT_TRUE(reported.contains(text) || reported.contains(alone))
+        << text << " has no reason to wait";
   }
 }
 
-/// Law 6: with it waived, whoever is leaving may be told again.
+/// Law 6: with it waived, a leaving pod may be evicted again.
 bool waives_leaving(const Configuration& configuration) {
   const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
   return std::ranges::find(waived, WaivedLaw::law_6) != waived.end();
@@ -186,15 +187,15 @@ cli::SimulateResult expect_lawful(const History& history) {
   if (!waives_leaving(document.configuration)) {
     EXPECT_EQ(result.metrics.evicted_twice, 0);
   }
-  // Whoever is larger than the share of its queue waits while other queues want theirs (SPEC 3);
-  // room under a pod that never leaves does not come back.
+  // A task that is larger than the share of its queue waits while other queues want theirs (SPEC
+  // 3); room under a pod that never leaves does not come back.
   const bool may_wait = history.options.queues > 0 || history.faults.stuck > 0;
   const bool own_kinds = history.options.sessions + history.options.replicas > 0;
-  const bool nobody_starts_them = own_kinds && !document.configuration.session.enabled;
+  const bool no_controller_starts_them = own_kinds && !document.configuration.session.enabled;
   for (const RunRecord& run : result.metrics.runs) {
     const bool daemon = run.run_ms == 0;
     const bool done = daemon ? run.first_start.has_value() : run.end.has_value();
-    EXPECT_TRUE(done || may_wait || nobody_starts_them);
+    EXPECT_TRUE(done || may_wait || no_controller_starts_them);
     if (run.end) {
       EXPECT_GE((*run.end - run.arrival).ms, run.run_ms);
     }
@@ -202,7 +203,7 @@ cli::SimulateResult expect_lawful(const History& history) {
   return results.front();
 }
 
-TEST(SimulationProperties, LawsHoldNothingIsRefusedEverybodyEndsWithoutFaults) {
+TEST(SimulationProperties, LawsHoldNothingIsRefusedAllTasksEndWithoutFaults) {
   std::int64_t victims = 0;
   std::int64_t sessions = 0;
   std::int64_t replicas = 0;
@@ -227,7 +228,7 @@ TEST(SimulationProperties, LawsHoldNothingIsRefusedEverybodyEndsWithoutFaults) {
   }
 }
 
-TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
+TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNoPod) {
   FaultCounts seen;
   std::uint64_t cycles = 0;
   Skips without_stuck;
@@ -255,7 +256,7 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
       "refused\n",
       cycles, seen.nodes_lost, seen.conflicts, seen.late, seen.stuck, seen.second_writes,
       seen.kills, seen.refused);
-  // Who never leaves is told to again and again, for ever.
+  // A pod that never leaves is evicted again and again, for ever.
   without_stuck.expect_at_most(30, "waive law 6, so that no pod is stuck",
                                property_cases() / one_in);
   if (property_cases() >= 1'000) {

@@ -1,5 +1,5 @@
 // Hostile tenants (SPEC section 1, law 13, and section 10) over random worlds: what is wrong with
-// one object stops nobody and protects nobody, and marks that do not count change nothing.
+// one object stops no other object and protects none, and marks that do not count change nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::string decisions(const Cluster& cluster, const Configuration& configuration
   return plan_text_json(*decision.plan, PlanDetail::brief);
 }
 
-/// What each node holds, and who is bound.
+/// What each node holds, and which pods are bound.
 std::string held(const Cluster& cluster) {
   std::string text;
   for (const PodIndex pod : cluster.pods_by_name()) {
@@ -78,7 +78,7 @@ void damage(std::vector<Change>& objects, Prng& random) {
   }
 }
 
-TEST(QuarantineProperties, WhatIsWrongStopsNobodyAndHidesNobody) {  // law 13
+TEST(QuarantineProperties, WhatIsWrongStopsNothingAndHidesNothing) {  // law 13
   for_each_case("quarantine: every world has a lawful plan", [](Prng& random) {
     RandomWorldCase item = random_world_case(random);
     damage(item.objects, random);
@@ -108,7 +108,7 @@ void mark(Pod& pod, Prng& random) {
     pod.notes.preemption_cost_seconds = 1'000'000'000;
   }
   // Where it runs anyway: of a pod that is pending, or will be made again, the node is a lawful
-  // wish.
+  // request.
   const bool comes_back = std::ranges::any_of(pod.owners, &OwnerReference::controller);
   if (random.chance(40) && !pod.node.empty() && !comes_back) pod.notes.required_node = pod.node;
   if (random.chance(40) && !pod.node.empty() && pod.owners.empty()) {

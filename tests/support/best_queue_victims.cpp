@@ -43,7 +43,7 @@ Row importance_of(const std::vector<Pod>& pods, std::int32_t priority, Time now)
   return {priority, started ? 1 : 0, runtime};
 }
 
-/// Of those whom a budget governs as many as it allows are ordinary, least important first.
+/// Of the pods that a budget governs, as many as it allows are ordinary, least important first.
 void find_over_budget(const Cluster& cluster, std::vector<Candidate>& candidates) {
   std::ranges::sort(candidates, {},
                     [](const Candidate& each) { return std::tie(each.importance, each.names); });

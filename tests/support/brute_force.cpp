@@ -77,7 +77,7 @@ class BruteForce {
     remove_own_late();
   }
 
-  /// Law 6: those who leave late count if they left for the ask's nomination, and that is valid.
+  /// Law 6: pods that leave late count if they left for the ask's nomination, and that is valid.
   void remove_own_late() {
     const NodeIndex node = cluster_.pods().nominated[ask_];
     if (!node.exists() || !cluster_.nodes().flags[node].exists) return;
@@ -106,7 +106,7 @@ class BruteForce {
     NodeIndex node;
   };
 
-  /// Those who hold room by a nomination against the ask.
+  /// Pods that hold room by a nomination against the ask.
   std::vector<Nominated> find_nominated() {
     std::vector<Nominated> found;
     for (const NodeIndex node : cluster_.nodes_by_name()) {
@@ -129,8 +129,8 @@ class BruteForce {
     return fits;
   }
 
-  /// Without those who hold room there by their nomination, with them, and when everybody has come
-  /// whose nomination is valid, wherever that is.
+  /// Without the pods that hold room there by their nomination, with them, and when every pod with
+  /// a valid nomination has come, on any node.
   bool fits_beside_nominated(NodeIndex node) {
     if (!fit_.fits(node)) return false;
     std::vector<Nominated> there;
@@ -142,7 +142,7 @@ class BruteForce {
     return fits_with(node, there) && fits_with(node, arriving);
   }
 
-  /// Whoever is nominated looks at nobody else (see the property), so that neither the ask nor the
+  /// Nominated pods do not depend on others (see the property), so that neither the ask nor the
   /// others matter beyond the room on its node.
   bool fits_alone(const Nominated& each) { return NaiveFit(world_, each.pod).fits(each.node); }
 

@@ -3,7 +3,7 @@
 // The oracle of the search for single pods (SPEC section 2): feasibility is the judge's (NaiveFit
 // in a NaiveWorld, nominations as check_plan sees them), the score is NaiveScore's; no code of the
 // search is used. A set counts when
-//   - the ask fits once these units, and everybody leaving whose room is credited, are gone;
+//   - the ask fits once these units, and all leaving pods whose room is credited, are gone;
 //   - beside any single one of them it does not (law 4);
 //   - each unit has lower priority, is not leaving already and not protected (law 2, law 6);
 //   - with strict budgets, no budget loses more pods than it allows.
@@ -28,7 +28,7 @@ namespace makeway {
 
 enum class BruteVerdict : std::uint8_t {
   fits,      ///< On some node at once.
-  waits,     ///< On some node once those who are leaving are gone.
+  waits,     ///< On some node once the leaving pods are gone.
   preempts,  ///< Some set of victims makes room.
   nothing,   ///< No set does.
   unknown,   ///< Some node has more units than can be tried.

@@ -89,7 +89,7 @@ class BruteForceGroup {
   NaiveScore scorer_;
   std::vector<PodIndex> staying_;
   std::vector<PodIndex> open_;
-  bool minimum_runs_ = false;  ///< Then `evictFor: minimum` makes nobody leave.
+  bool minimum_runs_ = false;  ///< Then `evictFor: minimum` evicts no pod.
   std::vector<PodIndex> credited_;
   std::vector<Nodes> domains_;
   std::optional<NaiveWorld> labels_;
@@ -151,7 +151,7 @@ BruteForceGroup::DomainName BruteForceGroup::domain(NodeIndex node) {
   return name;
 }
 
-/// False: those who stay are in several domains, or outside of all.
+/// False: those that stay are in several domains, or outside of all.
 bool BruteForceGroup::find_domains() {
   std::set<DomainName> fixed;
   for (const PodIndex pod : staying_) fixed.insert(domain(cluster_.pods().node[pod]));
@@ -271,9 +271,9 @@ void BruteForceGroup::try_domain(const Nodes& all) {
   std::size_t most = wanted();
   if (!elsewhere) {
     // The more leave the better: nothing is possible that is not possible then.
-    std::set<PodIndex> everybody;
-    for (const LeavingUnit& unit : units) everybody.insert(unit.begin(), unit.end());
-    const std::vector<PodIndex> away = with_broken_gangs({everybody.begin(), everybody.end()});
+    std::set<PodIndex> all_pods;
+    for (const LeavingUnit& unit : units) all_pods.insert(unit.begin(), unit.end());
+    const std::vector<PodIndex> away = with_broken_gangs({all_pods.begin(), all_pods.end()});
     most = places_without(away, nodes, answer_.needed, most).size();
     if (most == 0) return;
   }

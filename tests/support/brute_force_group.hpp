@@ -10,9 +10,9 @@
 //     gang that falls under its minimum goes whole if all of it may leave.
 //   - for each set, every way to place members: with `evictFor: minimum` as many as the group
 //     needs, with `all` as many as have a place, and never fewer than it needs. Where a gang's
-//     minimum runs already, `minimum` makes nobody leave.
-// A group of which as many fit as it needs, now or once those who are leaving are gone, gets no
-// victims (laws 1 and 6), whatever `evictFor` says.
+//     minimum runs already, `minimum` evicts no pod.
+// A group of which as many fit as it needs, now or once the leaving pods are gone, gets no victims
+// (laws 1 and 6), whatever `evictFor` says.
 //
 // Only the score is unique: of several plans that attain it, any one is the answer. It needs no
 // reducing (law 4): a set that could do without a unit is worse than the set without it.
@@ -38,7 +38,7 @@ struct BruteGroupAnswer {
   std::vector<PodIndex> victims;    ///< Sorted by index.
   std::size_t needed = 0;           ///< Members that must get a place.
   std::size_t open = 0;             ///< Members that want one.
-  bool torn = false;                ///< Those who stay are in several domains, or outside of all.
+  bool torn = false;                ///< Those that stay are in several domains, or outside of all.
 };
 
 inline constexpr std::size_t brute_group_units_max = 12;

@@ -1,7 +1,7 @@
 // Disturber: what happens to the simulated world besides plans. Seeded.
 //
-// Pods finish, are deleted by somebody, or are submitted, alone and as groups; nodes are cordoned
-// and uncordoned, come and go. What comes is like what random_planning makes with these options.
+// Pods finish, are deleted by a user, or are submitted, alone and as groups; nodes are cordoned and
+// uncordoned, come and go. What comes is like what random_planning makes with these options.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Disturber {
   void cordon(History& history);
   void add_node(History& history);
   void remove_node(History& history);
-  /// A running pod that is not leaving; none: there is nobody.
+  /// A running pod that is not leaving; none: there is no such pod.
   std::optional<Pod> running_pod(const History& history);
   std::optional<Node> any_node(const History& history);
 

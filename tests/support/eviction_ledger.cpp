@@ -9,7 +9,8 @@
 namespace makeway {
 namespace {
 
-/// By affinity, anti-affinity, spread or a claim: such an ask may lose its place by anybody's move.
+/// By affinity, anti-affinity, spread or a claim: such an ask may lose its place when any pod
+/// moves.
 bool depends_on_others(const Cluster& cluster, const PlanAsk& ask) {
   return std::ranges::any_of(ask.placements, [&](const PodPlacement& place) {
     const auto pod = cluster.find_pod(place.namespace_name, place.name);
@@ -48,7 +49,7 @@ EvictionLedger::Whereabouts EvictionLedger::whereabouts(const Cluster& cluster, 
   return cluster.pod(*index).deletion ? Whereabouts::leaving : Whereabouts::stays;
 }
 
-/// Somebody on one of its nodes should have left long since: whoever counted on that may need more.
+/// A pod on one of its nodes should have left long ago: an ask that counted on that may need more.
 bool EvictionLedger::is_let_down(const Cluster& cluster, const Entry& entry, Time now) const {
   const bool by_pod = std::ranges::any_of(cluster.pods_by_name(), [&](PodIndex index) {
     if (cluster.pods().flags[index].kernel) return false;
@@ -85,7 +86,7 @@ void EvictionLedger::note_takers(const Cluster& cluster, const Plan& plan) {
   const bool queues = configuration_.queue.enabled && !cluster.own<Queue>().empty();
   for (const PlanAsk& ask : plan.asks) {
     const std::string text = ask_text(ask);
-    // Who looks at others may keep them away from any node.
+    // A pod with terms about others may keep them away from any node.
     const bool everywhere = (queues || depends_on_others(cluster, ask)) && !ask.placements.empty();
     for (auto& [other, entry] : entries_) {
       if (other == text || (entry.priority >= ask.priority && !ask.reservation)) continue;
@@ -117,7 +118,7 @@ EvictionLedger::Entry EvictionLedger::entry_of(const Cluster& cluster, const Pla
 
 std::vector<std::string> EvictionLedger::judge(const Cluster& cluster, const Plan& plan) {
   std::vector<std::string> complaints;
-  // Who left too late has let the ask down also when it is gone at last.
+  // A pod that left too late has failed the ask even when it is gone at last.
   for (auto& [text, entry] : entries_) entry.cause = has_cause(cluster, entry, plan.now);
   note_takers(cluster, plan);
   for (const PlanAsk& ask : plan.asks) {

@@ -1,10 +1,10 @@
-// EvictionLedger: nobody has to leave twice for the same ask without a cause (laws 6 and 7).
+// EvictionLedger: no pod has to leave twice for the same ask without a cause (laws 6 and 7).
 //
 // An ask that has its victims has its place coming. It may choose others only because of one of
-// these, and each must have been told to the ledger or be in the plans:
+// these, and each must have been reported to the ledger or be in the plans:
 //  - something happened on its nodes that no plan asked for, or something that matters everywhere;
 //  - a part of its plan was not carried out;
-//  - somebody who leaves its nodes does not do so in time (law 6), or a victim of its own is still
+//  - a pod that leaves its nodes does not do so in time (law 6), or a victim of its own is still
 //    there and not leaving;
 //  - a strictly higher ask, or a pinned pod, has a place on one of its nodes (law 7, section 5), or
 //    anywhere if its constraints look at other pods.

@@ -209,7 +209,7 @@ void FakeApiserver::State::serve_connection(Connection& connection) {
       end = received.find("\r\n\r\n");
     }
     if (end == std::string::npos) {
-      // As Go's server: whoever speaks TLS here has mistaken the port.
+      // As Go's server: a client that speaks TLS here uses the wrong port.
       if (received.starts_with(tls_hello)) send_all(socket, "HTTP/1.0 400 Bad Request\r\n\r\n");
       break;
     }
@@ -448,7 +448,7 @@ bool FakeApiserver::State::watch(int socket, const FakeRequest& request, const F
     seen = std::max(seen, objects.version());
     const auto now = std::chrono::steady_clock::now();
     const bool ends_soon = now >= last_bookmark_at && now < deadline;
-    // Two seconds before its end, unless nothing is newer than what the client had or was told.
+    // Two seconds before its end, unless nothing is newer than what the client had or was sent.
     const bool is_news = seen > std::max(begun, objects.last_change_of(kind));
     const bool is_last = ends_soon && is_news && !is_expired && allows_bookmarks;
     if (ends_soon) last_bookmark_at = deadline;

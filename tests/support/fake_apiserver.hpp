@@ -1,4 +1,4 @@
-// FakeApiserver: as much of a Kubernetes API server as our client can tell apart, on 127.0.0.1.
+// FakeApiserver: as much of a Kubernetes API server as our client can distinguish, on 127.0.0.1.
 //
 // It keeps objects as JSON with resourceVersions, answers discovery, lists in pages and watches,
 // carries out the writes of a scheduler (fake_writes.hpp) once they are allowed, and misbehaves on

@@ -42,7 +42,7 @@ constexpr std::array plain_kinds = {
     PlainKind{"node.k8s.io/v1", "runtimeclasses", "RuntimeClass"},
 };
 
-/// "status.phase!=Failed,spec.nodeName=n1"; nobody matches as null.
+/// "status.phase!=Failed,spec.nodeName=n1"; no match is null.
 bool matches(const JsonValue& tree, std::string_view selector) {
   if (tree.is_null()) return false;
   while (!selector.empty()) {

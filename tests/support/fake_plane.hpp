@@ -76,7 +76,7 @@ class FakePlane {
     }
     place();
   }
-  /// Whoever is leaving is gone.
+  /// All leaving pods are gone.
   void let_go() {
     if (!is_cut) live.server.let_go();
   }

@@ -48,23 +48,23 @@ FleetHistory::FleetHistory(std::vector<Change> objects, Configuration configurat
 SimOptions FleetHistory::sim_options(Time now) {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = now, .seed = options_.seed};
   sim.faults.conflict = 1'000 - 10 * static_cast<std::int64_t>(options_.act_percent);
-  SimManners& manners = sim.manners;
-  manners.grace = [this](const Pod&) {
+  SimBehaviour& behaviour = sim.behaviour;
+  behaviour.grace = [this](const Pod&) {
     return Duration{random_.between(options_.grace_min_s, options_.grace_max_s) * 1'000};
   };
-  manners.late = [this](const Pod&, Time) {
+  behaviour.late = [this](const Pod&, Time) {
     return std::optional(Duration{random_.between(0, options_.late_max_s) * 1'000});
   };
-  manners.removes = [this](const std::vector<const Pod*>& pods) { return removes(pods); };
-  manners.lands = [this](const Pod&, const std::vector<std::string>& nodes) {
+  behaviour.removes = [this](const std::vector<const Pod*>& pods) { return removes(pods); };
+  behaviour.lands = [this](const Pod&, const std::vector<std::string>& nodes) {
     return random_.below(nodes.size());
   };
-  manners.reconciles = [this] {
+  behaviour.reconciles = [this] {
     int misses = 0;
     while (misses < misses_max && !random_.chance(options_.delete_percent)) ++misses;
     return Duration{1 + misses * options_.step.ms};
   };
-  manners.forced = [this](const Pod&) -> std::optional<Duration> {
+  behaviour.forced = [this](const Pod&) -> std::optional<Duration> {
     if (random_.chance(options_.force_lost_percent)) return std::nullopt;
     const std::int64_t cycles =
         random_.between(options_.force_cycles_min, options_.force_cycles_max);
@@ -73,7 +73,7 @@ SimOptions FleetHistory::sim_options(Time now) {
   return sim;
 }
 
-/// ReplicaSet's order; where it says nothing, anybody.
+/// ReplicaSet's order; where it says nothing, any of them.
 std::size_t FleetHistory::removes(const std::vector<const Pod*>& pods) {
   std::vector<std::size_t> order(pods.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -113,12 +113,13 @@ const Plan& FleetHistory::step() {
 void FleetHistory::start(const LoopStart& /*start*/) {}
 
 void FleetHistory::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
-  for (const Change& change : batch.changes) tell_change(change);
+  for (const Change& change : batch.changes) log_change(change);
   for (const Receipt& receipt : batch.receipts) {
-    tell(fmt::format("refused: {} for {}: {}", receipt.object, receipt.ask, receipt.reason));
+    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object),
+                    receipt.ask ? ref_text(*receipt.ask) : "", receipt.reason));
     for (const PlanAction& action : plan_.actions) {
-      const bool it = action.type == ActionType::scale_down && action.ask == receipt.ask &&
-                      receipt.object == "ReplicaSchedule " + deployment_text(action);
+      const bool it = action.type == ActionType::scale_down && ask_of(action) == receipt.ask &&
+                      ref_text(receipt.object) == "ReplicaSchedule " + deployment_text(action);
       if (!it) continue;
       lost_for_[action.ask] -= action.scale->committed_before - action.scale->committed_after;
       break;
@@ -136,7 +137,7 @@ void FleetHistory::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
   if (!cycle.made.plan) return;
   plan_ = *cycle.made.plan;
   for (const PlanAsk& ask : plan_.asks) {
-    tell(fmt::format("{} {}: {}", ask_text(ask), choice_name(ask.outcome), ask.reason));
+    log(fmt::format("{} {}: {}", ask_text(ask), choice_name(ask.outcome), ask.reason));
   }
   judge_losses(plan_);
   judge_last(plan_);
@@ -146,7 +147,8 @@ void FleetHistory::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
   }
 }
 
-/// Whoever lost a replica to a claim that stood before this plan and is kept by it gets nothing.
+/// A deployment that lost a replica to a claim that stood before this plan and is kept by it gets
+/// nothing.
 void FleetHistory::judge_losses(const Plan& plan) {
   for (const PlanAction& action : plan.actions) {
     if (action.type != ActionType::scale_up) continue;
@@ -185,32 +187,32 @@ void FleetHistory::judge_last(const Plan& plan) {
 // ---- Looking at it ------------------------------------------------------------------------------
 
 void FleetHistory::complain(std::string text) {
-  tell("COMPLAINT " + text);
+  log("COMPLAINT " + text);
   complaints_.push_back(fmt::format("at {}: {}", to_text(now()), text));
 }
 
-void FleetHistory::tell(std::string text) {
-  told_.push_back(fmt::format("{} {}", to_text(now()), text));
+void FleetHistory::log(std::string text) {
+  log_.push_back(fmt::format("{} {}", to_text(now()), text));
 }
 
-void FleetHistory::tell_change(const Change& change) {
+void FleetHistory::log_change(const Change& change) {
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
-    tell(fmt::format("{} {} {}", pod->name, pod->deletion ? "terminates on" : "is on",
-                     pod->node.empty() ? "no node" : pod->node));
+    log(fmt::format("{} {} {}", pod->name, pod->deletion ? "terminates on" : "is on",
+                    pod->node.empty() ? "no node" : pod->node));
   } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
     for (const ReplicaPlane& plane : schedule->planes) {
-      tell(fmt::format("{} in {}: {} committed, {} unmet", schedule->name, plane.name,
-                       plane.committed, schedule->unmet));
+      log(fmt::format("{} in {}: {} committed, {} unmet", schedule->name, plane.name,
+                      plane.committed, schedule->unmet));
     }
   } else if (const Removal* const gone = std::get_if<Removal>(&change)) {
-    tell(fmt::format("{} is gone", gone->name));
+    log(fmt::format("{} is gone", gone->name));
   }
 }
 
 std::string FleetHistory::story() const {
   std::string text;
   for (const std::string& complaint : complaints_) text += "complaint: " + complaint + "\n";
-  return fmt::format("{}{}\n{}", text, fmt::join(told_, "\n"),
+  return fmt::format("{}{}\n{}", text, fmt::join(log_, "\n"),
                      dump(loop_.cluster(), DumpFormat::yaml));
 }
 

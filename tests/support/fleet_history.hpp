@@ -1,10 +1,10 @@
 // FleetHistory: a fleet over many cycles in the simulated world (SPEC section 4).
 //
-// The world is that of src/sim, the loop that of src/control, told to decide about everybody in
-// each cycle. What is here decides what Kubernetes leaves open, carelessly: controllers take their
-// time, now and then remove another pod than ReplicaSet's order says, new pods land on any open
-// node of the plane where they fit, whoever terminates is gone after its grace and perhaps some
-// more, scaling is refused, force-deletion takes some cycles or is lost.
+// The world is that of src/sim, the loop that of src/control, which decides about every ask in each
+// cycle. What is here decides what Kubernetes leaves open, carelessly: controllers take their time,
+// now and then remove another pod than ReplicaSet's order says, new pods land on any open node of
+// the plane where they fit, a terminating pod is gone after its grace and perhaps some more,
+// scaling is refused, force-deletion takes some cycles or is lost.
 //
 // It watches the loop. What must hold from one plan to the next is collected as complaints: plans
 // that break a law, a last replica that is lost, a loss that is taken back while its claim stands,
@@ -52,7 +52,7 @@ class FleetHistory final : private LoopWatcher {
   void happens(const Change& change) { world_.happens(change); }
   Time now() const { return world_.now(); }
   FleetOptions& options() { return options_; }
-  /// Nothing was done in the last cycle, and nobody is leaving or more than committed.
+  /// Nothing was done in the last cycle, and no pod is leaving or more than committed.
   bool at_rest() const;
   const std::vector<std::string>& complaints() const { return complaints_; }
   std::string story() const;
@@ -74,8 +74,8 @@ class FleetHistory final : private LoopWatcher {
   std::size_t removes(const std::vector<const Pod*>& pods);
   bool is_claimed(const Pod& pod) const;
   void complain(std::string text);
-  void tell(std::string text);
-  void tell_change(const Change& change);
+  void log(std::string text);
+  void log_change(const Change& change);
   void judge_losses(const Plan& plan);
   void judge_last(const Plan& plan);
   std::vector<Pod> pods() const;
@@ -88,9 +88,9 @@ class FleetHistory final : private LoopWatcher {
   std::map<std::string, std::string> planes_;  ///< By node.
   Plan plan_;
   std::map<std::string, std::int64_t> lost_for_;
-  std::set<ShareName> out_;  ///< Who lost a replica to a claim that stands.
+  std::set<ShareName> out_;  ///< Shares that lost a replica to a claim that stands.
   std::vector<std::string> complaints_;
-  std::vector<std::string> told_;
+  std::vector<std::string> log_;
   SimWorld world_;
   ControlLoop loop_;
 };

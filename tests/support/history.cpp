@@ -21,7 +21,7 @@ PodKey key_of(const Pod& pod) { return {pod.namespace_name, pod.name}; }
 
 std::string text_of(const PodKey& key) { return fmt::format("{}/{}", key.first, key.second); }
 
-/// For the story: what kind of thing happened to whom.
+/// For the story: what kind of thing happened to which object.
 std::string change_text(const Change& change) {
   if (const auto* const pod = std::get_if<Pod>(&change)) {
     return fmt::format("Pod {} comes or changes{}{}", text_of(key_of(*pod)),
@@ -84,12 +84,12 @@ bool same_decisions(const Plan& a, const Plan& b) {
 
 std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan) {
   std::vector<Queue> written;
-  for (const PlanQueueStatus& told : plan.queue_status) {
-    Queue queue = cluster.own<Queue>().find({"", told.name})->second;
-    queue.deserved = told.deserved;
-    queue.allocated = told.allocated;
-    queue.used = told.used;
-    queue.preempting = told.preempting;
+  for (const PlanQueueStatus& reported : plan.queue_status) {
+    Queue queue = cluster.own<Queue>().find({"", reported.name})->second;
+    queue.deserved = reported.deserved;
+    queue.allocated = reported.allocated;
+    queue.used = reported.used;
+    queue.preempting = reported.preempting;
     std::erase_if(queue.preempting, [](const Amount& item) { return item.amount == 0; });
     written.push_back(std::move(queue));
   }
@@ -119,22 +119,22 @@ History::History(std::vector<Change> objects, Configuration configuration, Time 
 SimOptions History::sim_options(Time now) {
   SimOptions options{.cycle = {0}, .sample = {0}, .start = now, .seed = options_.seed};
   options.faults.conflict = options_.conflict;
-  options.manners.grace = [this](const Pod&) {
+  options.behaviour.grace = [this](const Pod&) {
     return Duration{random_.between(0, options_.grace_max.ms / 1000) * 1000};
   };
-  options.manners.late = [this](const Pod& pod, Time when) { return lateness(pod, when); };
-  options.manners.recreate = options_.recreate;
+  options.behaviour.late = [this](const Pod& pod, Time when) { return lateness(pod, when); };
+  options.behaviour.recreate = options_.recreate;
   return options;
 }
 
-/// Who should be gone long since is stuck.
+/// A pod that should be gone long ago is stuck.
 std::optional<Duration> History::lateness(const Pod& pod, Time now) {
-  const auto told = told_late_.find(key_of(pod));
+  const auto reported = chosen_lateness_.find(key_of(pod));
   const bool stuck = random_.chance(options_.stuck_percent);
   const Duration late{random_.between(0, options_.late_max.ms)};
   std::optional<Duration> result = late;
   if (stuck || !still_awaited(pod, configuration_, now)) result.reset();
-  if (told != told_late_.end()) result = told->second;
+  if (reported != chosen_lateness_.end()) result = reported->second;
   if (!result) stuck_.insert(key_of(pod));
   return result;
 }
@@ -145,8 +145,8 @@ const Plan& History::step() {
   const std::size_t before = laws_.complaints().size();
   const std::size_t plans = laws_.plans().size();
   loop_.step();
-  CHECK(laws_.plans().size() > plans, "a request for everybody is a good one");
-  tell(fmt::format("cycle {}\n{}", cycles(), short_text(this->plans().back())));
+  CHECK(laws_.plans().size() > plans, "a request for all asks is valid");
+  log(fmt::format("cycle {}\n{}", cycles(), short_text(this->plans().back())));
   complaints_.insert(complaints_.end(),
                      laws_.complaints().begin() + static_cast<std::ptrdiff_t>(before),
                      laws_.complaints().end());
@@ -159,7 +159,7 @@ const Plan& History::step() {
 }
 
 void History::happens(const Change& change) {
-  tell(change_text(change));
+  log(change_text(change));
   world_.happens(change);
 }
 
@@ -193,13 +193,13 @@ Pod History::pod(const PodKey& key) const {
   CHECK(false, "there is such a pod");
 }
 
-bool History::anybody_leaving() const {
+bool History::any_pod_leaving() const {
   return std::ranges::any_of(pods(), [this](const Pod& pod) {
     return pod.deletion && !pod.node.empty() && !stuck_.contains(key_of(pod));
   });
 }
 
-void History::tell(std::string line) {
+void History::log(std::string line) {
   story_.push_back(fmt::format("{} {}", to_text(now()), std::move(line)));
 }
 

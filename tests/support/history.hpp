@@ -4,10 +4,10 @@
 //   History history(objects, configuration, planning_now, {.seed = seed});
 //   while (history.cycles() < 10 && history.complaints().empty()) history.step();
 //
-// The world is that of src/sim, behind its port; the loop is that of src/control, told to decide
-// about everybody who is pending in each cycle; the laws over time (history_laws.hpp) watch the
-// loop. What is here only says when somebody leaves, and lets things happen: a history is
-// determined by its start, its seed and what is done to it. Nothing arrives by itself.
+// The world is that of src/sim, behind its port; the loop is that of src/control, which decides
+// about all pending pods in each cycle; the laws over time (history_laws.hpp) watch the loop. What
+// is here only says when a pod leaves, and lets things happen: a history is determined by its
+// start, its seed and what is done to it. Nothing arrives by itself.
 //
 // A complaint is a plan that breaks a law, which is not carried out, or an action that the world
 // refuses although no fault explains it.
@@ -60,7 +60,9 @@ class History {
 
   /// Says when a pod leaves that will be evicted: so long after its deletion timestamp, or never.
   /// Otherwise the options say it.
-  void leaves_late(const PodKey& key, std::optional<Duration> late) { told_late_[key] = late; }
+  void leaves_late(const PodKey& key, std::optional<Duration> late) {
+    chosen_lateness_[key] = late;
+  }
 
   /// Something from outside: an object comes, changes or goes. A pod that goes may be recreated.
   void happens(const Change& change);
@@ -76,8 +78,8 @@ class History {
   /// How many evictions were carried out, those of pods that were leaving already left out.
   std::int64_t evictions() const { return world_.metrics().victims; }
   std::int64_t partners_lost() const { return laws_.partners_lost(); }
-  /// Somebody is leaving and will be gone one day.
-  bool anybody_leaving() const;
+  /// A pod is leaving and will be gone one day.
+  bool any_pod_leaving() const;
 
   /// What broke a law, and what happened so far, for people.
   const std::vector<std::string>& complaints() const { return complaints_; }
@@ -86,14 +88,14 @@ class History {
  private:
   SimOptions sim_options(Time now);
   std::optional<Duration> lateness(const Pod& pod, Time now);
-  void tell(std::string line);
+  void log(std::string line);
 
   SimLoad load_;
   Configuration configuration_;
   HistoryOptions options_;
   Prng random_;
   HistoryLaws laws_;
-  std::map<PodKey, std::optional<Duration>> told_late_;
+  std::map<PodKey, std::optional<Duration>> chosen_lateness_;
   std::set<PodKey> stuck_;  ///< They never leave.
   std::vector<std::string> complaints_;
   std::string world_then_;  ///< At the first complaint.
@@ -112,7 +114,7 @@ std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan);
 /// The plan in a few words, one line an ask.
 std::string short_text(const Plan& plan);
 
-/// Both decide the same for everybody: outcome, places and victims. Time, ids and words may differ.
+/// Both decide the same for every ask: outcome, places and victims. Time, ids and words may differ.
 bool same_decisions(const Plan& a, const Plan& b);
 
 }  // namespace makeway

@@ -120,7 +120,8 @@ void HistoryLaws::note_pod(const Pod& pod) {
   seen = {.uid = pod.uid, .node = pod.node, .deletion = pod.deletion};
 }
 
-/// Whom nobody awaited any more was counted as staying, also by those who want to be near it.
+/// A pod that was not awaited any more was counted as staying, also by pods that want to be near
+/// it.
 void HistoryLaws::note_gone(const PodKey& key) {
   const auto found = seen_.find(key);
   if (found == seen_.end()) return;
@@ -136,7 +137,7 @@ void HistoryLaws::cycle(const MadeCycle& cycle, const Cluster& cluster) {
     plans_.push_back(refused.plan);
   }
   for (const auto& [key, seen] : seen_) {
-    // Nobody waits for it any more: what counted on its room may need more.
+    // It is not awaited any more: an ask that counted on its room may need more.
     if (is_awaited(seen, last_cycle_) && !is_awaited(seen, cycle.now)) forget();
   }
   last_cycle_ = cycle.now;
@@ -187,8 +188,8 @@ void HistoryLaws::judge_gangs(const Cluster& cluster) {
   }
 }
 
-/// An ask that is held only by whom it preempted: it does not say that it will fit.
-bool HistoryLaws::hopeful(const PlanAsk& ask) const {
+/// An ask that is held only by the pods it preempted: it does not say that it will fit.
+bool HistoryLaws::may_still_fit(const PlanAsk& ask) const {
   return configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods &&
          ask.outcome == Outcome::waits && ask.reason.starts_with("waits for preempted pods");
 }
@@ -228,7 +229,7 @@ void HistoryLaws::judge_victims(const Plan& plan) {
   }
 }
 
-/// Everybody stays, or comes, at once: of what a placed pod asks for, no node may run out.
+/// Every pod stays, or comes, at once: of what a placed pod asks for, no node may run out.
 void HistoryLaws::judge_rooms(const Cluster& cluster, const Plan& plan) {
   const bool credited = configuration_.workload.leaving_room == LeavingRoom::credited;
   const std::set<PodKey> victims = victims_of(plan);
@@ -241,7 +242,7 @@ void HistoryLaws::judge_rooms(const Cluster& cluster, const Plan& plan) {
   }
   std::vector<PodPlacement> coming;
   for (const PlanAsk& ask : plan.asks) {
-    if (hopeful(ask)) continue;
+    if (may_still_fit(ask)) continue;
     coming.insert(coming.end(), ask.placements.begin(), ask.placements.end());
   }
   for (const PodPlacement& each : coming) add(usage, each.node, pod_named(cluster, each));
@@ -279,8 +280,8 @@ void HistoryLaws::judge_promises(const Cluster& cluster, const Plan& plan) {
   }
 }
 
-/// A lone pod's node refuses it at its turn for nothing but who it must be near; groups are held
-/// whatever their nodes say.
+/// A lone pod's node refuses it at its turn only because of the pods that it must be near; groups
+/// are held whatever their nodes say.
 bool HistoryLaws::lost_its_partner(const Cluster& cluster, const Plan& plan, const PlanAsk& ask,
                                    const Promise& promise) const {
   if (ask.kind != AskKind::pod) return false;
@@ -303,7 +304,7 @@ bool HistoryLaws::lost_its_partner(const Cluster& cluster, const Plan& plan, con
 }
 
 /// Which members a group places itself, and which ask for themselves, may change: a pod that goes
-/// where it was promised to go is right, whoever says so.
+/// where it was promised to go is right, whether it or its group asks.
 void HistoryLaws::judge_kept(const Plan& plan, const PlanAsk& ask, const Promise& promise,
                              bool all_gone) {
   const auto complain = [&](int law, std::string_view text) {
@@ -331,7 +332,7 @@ void HistoryLaws::judge_kept(const Plan& plan, const PlanAsk& ask, const Promise
         });
       });
   if (ask.outcome == Outcome::fits && where_planned) return;
-  complain(3, fmt::format("everybody who was leaving is gone, but its outcome is {} with {}",
+  complain(3, fmt::format("all leaving pods are gone, but its outcome is {} with {}",
                           choice_name(ask.outcome), places_text(ask.placements)));
 }
 
@@ -349,7 +350,7 @@ void HistoryLaws::void_taken(const Cluster& cluster, const PlanAsk& ask) {
   const QueueRow queue = ask.placements.empty()
                              ? QueueRow{}
                              : queue_of(cluster, configuration_, ask.placements.front());
-  // A gang that loses members who run may lack what it needs to come.
+  // A gang that loses running members may lack what it needs to come.
   std::set<std::pair<std::string, std::string>> torn;
   for (const PlanVictim& victim : ask.victims) {
     const auto index = cluster.find_pod(victim.namespace_name, victim.name);
@@ -377,7 +378,7 @@ void HistoryLaws::remember(const Cluster& cluster, const Plan& plan) {
     const auto before = promises_.find(text);
     if (before != promises_.end() && before->second.placements == ask.placements) {
       promised.insert(*before);
-    } else if (!hopeful(ask)) {
+    } else if (!may_still_fit(ask)) {
       Promise& promise = promised[text];
       promise = {.priority = ask.priority,
                  .placements = ask.placements,

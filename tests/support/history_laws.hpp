@@ -7,22 +7,22 @@
 //    on the same room. This is summed up from the objects, without check_plan's worlds;
 //  - law 7: an ask that has its place, and gets victims again before it is there;
 //  - law 3: an ask that had its place and has none any more; or that is not bound where it was
-//    planned, although everybody who was leaving is gone.
+//    planned, although all leaving pods are gone.
 //  - law 3: after a plan was carried out, a gang that has some members running, fewer than its
-//    minimum, and never had its minimum. Who lost members later is only degraded.
+//    minimum, and never had its minimum. A gang that lost members later is only degraded.
 // The two before the last are promises. They hold as long as nothing but the plans themselves
 // happens to the cluster. What else happens it sees for itself, and forgets what was promised: an
 // action was refused; a pod, group or node came or changed, or a pod was deleted, for which no plan
-// asked; somebody who leaves did not in time.
+// asked; a leaving pod did not leave in time.
 //
 // By law 7 a strictly higher ask may take a promised place, and the promise is void; `Takers` says
-// who. With queues on, room in the same queue is such a place.
+// which asks. With queues on, room in the same queue is such a place.
 //
 // Where leaving room is not credited (law 6 is waived: what kube-scheduler does), plans promise
 // less: an ask may count on a victim of another ask, which the next cycle does not credit. There
 // only this is asked for: no victims again while some of an ask's own victims are still leaving.
-// Unless nobody is left whom the pod must be near at its nominated node: that ends a nomination in
-// kube-scheduler, whoever is leaving (docs/decisions/0013-promises.md). Such ends are counted.
+// Unless no pod is left that it must be near at its nominated node: that ends a nomination in
+// kube-scheduler, whatever is leaving (docs/decisions/0013-promises.md). Such ends are counted.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ using PodKey = std::pair<std::string, std::string>;  ///< Namespace and name.
 /// Whose coming voids a promise.
 enum class Takers : std::uint8_t {
   higher,            ///< Any strictly higher ask: law 7 to the letter.
-  higher_placeless,  ///< Only one that has no promise itself: nobody moves to take another's place.
+  higher_placeless,  ///< Only one that has no promise itself: no ask moves to take another's place.
 };
 
 /// Leaving, and `now` is before the end of what others wait for it (law 6).
@@ -104,7 +104,7 @@ class HistoryLaws final : public LoopWatcher {
                         const Promise& promise) const;
   void void_taken(const Cluster& cluster, const PlanAsk& ask);
   void remember(const Cluster& cluster, const Plan& plan);
-  bool hopeful(const PlanAsk& ask) const;
+  bool may_still_fit(const PlanAsk& ask) const;
   bool promises_last() const;
 
   const Configuration& configuration_;
@@ -117,7 +117,7 @@ class HistoryLaws final : public LoopWatcher {
   int cycle_ = 0;
   std::int64_t partners_lost_ = 0;
   std::set<UnitIndex> gangs_;  ///< They have had their minimum, or began with less.
-  bool gangs_unknown_ = true;  ///< Something else happened: who runs in part may do so.
+  bool gangs_unknown_ = true;  ///< Something else happened: a gang may run in part.
 };
 
 }  // namespace makeway

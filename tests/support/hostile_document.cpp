@@ -333,7 +333,7 @@ void many_selectors(const Draft& draft) {
 }
 
 void nest_deeply(const Draft& draft) {
-  // Beyond 64 levels the text is refused, whoever is in it.
+  // Beyond 64 levels the text is refused, whatever is in it.
   const std::uint64_t levels = draft.random.below(draft.random.chance(90) ? 40 : 400);
   JsonValue nested = hostile_value(draft.random);
   const bool arrays = draft.random.chance(50);

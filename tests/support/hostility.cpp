@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::uint64_t, hostile_acts> strike_percent = {35, 40, 40, 35, 25, 35, 40, 40};
 
 /// Below so many histories the share of those in which something happened means little.
-constexpr std::uint64_t telling_histories = 40;
+constexpr std::uint64_t histories_for_shares = 40;
 
 std::string name_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_name, pod.name); }
 
@@ -54,7 +54,7 @@ void HostilityTally::expect_each(std::string_view policy) const {
   for (std::size_t act = 0; act < hostile_acts; ++act) {
     const std::string_view name = choice_names<HostileAct>[act];
     fmt::print("  {}: {} times in {} histories\n", name, times_[act], in_histories_[act]);
-    if (histories_ < telling_histories) continue;
+    if (histories_ < histories_for_shares) continue;
     EXPECT_GE(in_histories_[act] * 10, histories_) << policy << ": too rarely: " << name;
   }
 }
@@ -83,13 +83,13 @@ std::vector<Session> HostileWorld::running_sessions() const {
   return running;
 }
 
-void HostileWorld::tell(HostileAct act, HostileEvent event) {
+void HostileWorld::log(HostileAct act, HostileEvent event) {
   hostility_.happened(act);
   event.text = fmt::format("HOSTILE, {}: {}", choice_name(act), event.text);
   events_.push_back(std::move(event));
 }
 
-/// Nobody else has it: the counts only grow.
+/// No other object has it: the counts only grow.
 std::string HostileWorld::new_name(std::string_view stem) {
   std::uint64_t number = 0;
   for (const std::uint64_t count : hostility_.counts()) number += count;
@@ -142,13 +142,13 @@ bool HostileWorld::remove_another(const std::set<Key>& named, const std::string&
   if (!sessions.empty() && (others.empty() || random_.chance(70))) {
     const Session wrong = random_.pick(sessions);
     end_session(wrong);
-    tell(HostileAct::wrong_removed, {.text = "session " + wrong.name, .nodes = nodes_of(wrong)});
+    log(HostileAct::wrong_removed, {.text = "session " + wrong.name, .nodes = nodes_of(wrong)});
     return true;
   }
   if (others.empty()) return false;
   const Pod wrong = random_.pick(others);
   remove_pod(wrong);
-  tell(HostileAct::wrong_removed, {.text = name_of(wrong), .nodes = {wrong.node}});
+  log(HostileAct::wrong_removed, {.text = name_of(wrong), .nodes = {wrong.node}});
   return true;
 }
 
@@ -164,8 +164,8 @@ void HostileWorld::take_room(const std::string& node, const Amounts& room) {
   stranger.uid = "uid-" + stranger.name;
   normalize(stranger);
   apply(stranger);
-  tell(HostileAct::room_taken,
-       {.text = fmt::format("{} runs on {}", stranger.name, node), .nodes = {node}});
+  log(HostileAct::room_taken,
+      {.text = fmt::format("{} runs on {}", stranger.name, node), .nodes = {node}});
 }
 
 // ---- Between cycles -----------------------------------------------------------------------------
@@ -192,18 +192,18 @@ void HostileWorld::change_node() {
       }
       node.created = now_;
       apply(node);
-      return tell(HostileAct::node_changes, {.text = node.name + " comes", .nodes = {}});
+      return log(HostileAct::node_changes, {.text = node.name + " comes", .nodes = {}});
     default:
       node.unschedulable = !node.unschedulable;
       apply(node);
-      tell(HostileAct::node_changes,
-           {.text = fmt::format("{} is {}", node.name, node.unschedulable ? "cordoned" : "open"),
-            .nodes = {node.name}});
+      log(HostileAct::node_changes,
+          {.text = fmt::format("{} is {}", node.name, node.unschedulable ? "cordoned" : "open"),
+           .nodes = {node.name}});
   }
 }
 
-/// Whoever runs there is lost with it. A partition that names a node which is not there is refused,
-/// so somebody takes it out of the list; nobody loses the only node of one.
+/// The pods there are lost with it. A partition that names a node which is not there is refused, so
+/// it is taken out of the list; no partition loses its only node.
 void HostileWorld::lose_node(const Node& node) {
   std::vector<std::string> touched = {node.name};
   for (const Partition& found : all_of_kind<Partition>(cluster_)) {
@@ -223,8 +223,8 @@ void HostileWorld::lose_node(const Node& node) {
     end_session(session);
   }
   apply(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = node.name});
-  // Whoever was looking for room has fewer nodes to look at, but no other place is worse by it.
-  tell(HostileAct::node_changes, {.text = node.name + " is lost", .nodes = std::move(touched)});
+  // Pending asks have fewer nodes to look at, but no other place is worse by it.
+  log(HostileAct::node_changes, {.text = node.name + " is lost", .nodes = std::move(touched)});
 }
 
 void HostileWorld::finish() {
@@ -233,22 +233,22 @@ void HostileWorld::finish() {
   if (!sessions.empty() && (running.empty() || random_.chance(60))) {
     const Session done = random_.pick(sessions);
     end_session(done);
-    return tell(HostileAct::finishes, {.text = "session " + done.name, .nodes = nodes_of(done)});
+    return log(HostileAct::finishes, {.text = "session " + done.name, .nodes = nodes_of(done)});
   }
   if (running.empty()) return;
   const Pod done = random_.pick(running);
   remove_pod(done);
-  tell(HostileAct::finishes, {.text = name_of(done), .nodes = {done.node}});
+  log(HostileAct::finishes, {.text = name_of(done), .nodes = {done.node}});
 }
 
-/// Somebody like one who is here.
+/// A copy of an object that is here.
 void HostileWorld::arrive() {
   const std::vector<ReplicaSchedule> schedules = all_of_kind<ReplicaSchedule>(cluster_);
   if (!schedules.empty() && random_.chance(60)) {
     ReplicaSchedule more = random_.pick(schedules);
     more.unmet += random_.between(1, 2);
     apply(more);
-    return tell(HostileAct::arrives, {.text = "more replicas of " + more.name});
+    return log(HostileAct::arrives, {.text = "more replicas of " + more.name});
   }
   const std::vector<Session> sessions = all_of_kind<Session>(cluster_);
   if (!sessions.empty() && random_.chance(70)) {
@@ -263,7 +263,7 @@ void HostileWorld::arrive() {
       kernel.nominated_node.clear();
     }
     apply(session);
-    return tell(HostileAct::arrives, {.text = "session " + session.name});
+    return log(HostileAct::arrives, {.text = "session " + session.name});
   }
   const std::vector<Pod> all = pods();
   if (!all.empty()) arrive_pods(random_.pick(all));
@@ -295,7 +295,7 @@ void HostileWorld::arrive_pods(Pod like) {
   if (!random_.chance(30)) {
     normalize(like);
     apply(like);
-    return tell(HostileAct::arrives, {.text = name_of(like)});
+    return log(HostileAct::arrives, {.text = name_of(like)});
   }
   const std::int64_t size = random_.between(2, 3);
   PodGroup group{.namespace_name = like.namespace_name, .name = like.name, .created = now_};
@@ -312,7 +312,7 @@ void HostileWorld::arrive_pods(Pod like) {
     normalize(pod);
     apply(pod);
   }
-  tell(HostileAct::arrives, {.text = fmt::format("group {} of {}", group.name, size)});
+  log(HostileAct::arrives, {.text = fmt::format("group {} of {}", group.name, size)});
 }
 
 // ---- Rules --------------------------------------------------------------------------------------
@@ -333,9 +333,9 @@ bool HostileWorld::change_queue_or_budget() {
     DisruptionBudget budget = random_.pick(budgets);
     budget.disruptions_allowed = static_cast<std::int32_t>(random_.below(3));
     apply(budget);
-    tell(HostileAct::rule_changes,
-         {.text = fmt::format("{} allows {}", budget.name, *budget.disruptions_allowed),
-          .everywhere = true});
+    log(HostileAct::rule_changes,
+        {.text = fmt::format("{} allows {}", budget.name, *budget.disruptions_allowed),
+         .everywhere = true});
     return true;
   }
   if (queues.empty()) return false;
@@ -344,9 +344,9 @@ bool HostileWorld::change_queue_or_budget() {
   if (random_.chance(30)) queue.priority = static_cast<std::int32_t>(random_.between(0, 2));
   if (random_.chance(30)) queue.reclaimable = !queue.reclaimable;
   apply(queue);
-  tell(HostileAct::rule_changes,
-       {.text = fmt::format("queue {} has weight {}", queue.name, queue.weight),
-        .everywhere = true});
+  log(HostileAct::rule_changes,
+      {.text = fmt::format("queue {} has weight {}", queue.name, queue.weight),
+       .everywhere = true});
   return true;
 }
 
@@ -360,9 +360,9 @@ bool HostileWorld::change_schedule_or_session() {
     ReplicaSchedule schedule = random_.pick(schedules);
     schedule.priority = static_cast<std::int32_t>(random_.between(0, 4) * 10);
     apply(schedule);
-    tell(HostileAct::rule_changes,
-         {.text = fmt::format("{} has priority {}", schedule.name, *schedule.priority),
-          .everywhere = true});
+    log(HostileAct::rule_changes,
+        {.text = fmt::format("{} has priority {}", schedule.name, *schedule.priority),
+         .everywhere = true});
     return true;
   }
   std::vector<ResourceGroup> groups = all_of_kind<ResourceGroup>(cluster_);
@@ -370,17 +370,17 @@ bool HostileWorld::change_schedule_or_session() {
     ResourceGroup group = random_.pick(groups);
     group.preemptible_priority = random_.between(0, 12);
     apply(group);
-    tell(HostileAct::rule_changes,
-         {.text = "another preemptible priority in " + group.name, .everywhere = true});
+    log(HostileAct::rule_changes,
+        {.text = "another preemptible priority in " + group.name, .everywhere = true});
     return true;
   }
   if (pending.empty()) return false;
   Session session = random_.pick(pending);
   session.priority = random_.pick<std::int32_t>({1, 3, 5, 7, 10, 20});
   apply(session);
-  tell(HostileAct::rule_changes,
-       {.text = fmt::format("{} has priority {}", session.name, *session.priority),
-        .everywhere = true});
+  log(HostileAct::rule_changes,
+      {.text = fmt::format("{} has priority {}", session.name, *session.priority),
+       .everywhere = true});
   return true;
 }
 
@@ -400,8 +400,8 @@ bool HostileWorld::change_priority() {
     PriorityClass changed = before;
     changed.value = random_.pick<std::int32_t>({0, 20, 100, 600, 1'000'000});
     if (!apply_sound(changed, before)) return false;
-    tell(HostileAct::rule_changes,
-         {.text = fmt::format("class {} is {}", changed.name, changed.value), .everywhere = true});
+    log(HostileAct::rule_changes,
+        {.text = fmt::format("class {} is {}", changed.name, changed.value), .everywhere = true});
     return true;
   }
   if (groups.empty()) return false;
@@ -409,9 +409,9 @@ bool HostileWorld::change_priority() {
   PodGroup changed = before;
   changed.priority.priority = random_.pick<std::int32_t>({0, 50, 100, 500, 1000});
   if (!apply_sound(changed, before)) return false;
-  tell(HostileAct::rule_changes,
-       {.text = fmt::format("group {} has priority {}", changed.name, *changed.priority.priority),
-        .everywhere = true});
+  log(HostileAct::rule_changes,
+      {.text = fmt::format("group {} has priority {}", changed.name, *changed.priority.priority),
+       .everywhere = true});
   return true;
 }
 
@@ -426,7 +426,7 @@ void HostileWorld::change_mark() {
     pod.notes.preemption_cost_seconds = random_.between(0, 3) * 1000;
   }
   apply(pod);
-  tell(HostileAct::rule_changes, {.text = "marks of " + name_of(pod), .nodes = {pod.node}});
+  log(HostileAct::rule_changes, {.text = "marks of " + name_of(pod), .nodes = {pod.node}});
 }
 
 }  // namespace makeway

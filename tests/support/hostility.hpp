@@ -8,8 +8,8 @@
 //   tally.expect_each("pods");
 //
 // HostileWorld decides what others do to a cluster, which needs no knowledge of a plan's execution:
-// it is made for one moment and a copy of the cluster, and tells what has changed, and where.
-// Whoever has the world carries that out, and does the rest.
+// it is made for one moment and a copy of the cluster, and reports what has changed, and where. The
+// owner of the world carries that out, and does the rest.
 #pragma once
 
 #include <array>
@@ -28,12 +28,12 @@ namespace makeway {
 
 enum class HostileAct : std::uint8_t {
   will_not_leave,  ///< Its deletion was accepted and its grace is over, and it is still there.
-  wrong_removed,   ///< Somebody else disappears than the plan named.
+  wrong_removed,   ///< Another pod disappears than the plan named.
   room_taken,      ///< A stranger takes the room of a victim that has just left.
   half_executed,   ///< Only a part of a plan is carried out, then there is a crash.
   node_changes,    ///< A node is cordoned, opened, added or lost.
   finishes,        ///< A pod or a session ends by itself.
-  arrives,         ///< Somebody new asks.
+  arrives,         ///< A new ask arrives.
   rule_changes,    ///< A priority, class, queue, budget or mark changes.
 };
 template <>
@@ -77,7 +77,7 @@ class HostilityTally {
 struct HostileEvent {
   std::string text;
   std::vector<std::string> nodes;
-  bool everywhere = false;  ///< It may matter to anybody.
+  bool everywhere = false;  ///< It may matter to any ask.
 };
 
 class HostileWorld {
@@ -92,8 +92,7 @@ class HostileWorld {
 
   /// What changes between two cycles: nothing, or up to one of each.
   void change();
-  /// Somebody who is not named disappears, from that node if there is anybody. False: nobody is
-  /// there.
+  /// A pod that is not named disappears, from that node if one is there. False: none is there.
   bool remove_another(const std::set<Key>& named, const std::string& node);
   /// A stranger runs there from now on.
   void take_room(const std::string& node, const Amounts& room);
@@ -122,7 +121,7 @@ class HostileWorld {
   std::vector<Pod> pods() const;
   std::vector<Pod> running_pods() const;
   std::vector<Session> running_sessions() const;
-  void tell(HostileAct act, HostileEvent event);
+  void log(HostileAct act, HostileEvent event);
   std::string new_name(std::string_view stem);
 
   Cluster cluster_;

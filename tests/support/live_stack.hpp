@@ -37,7 +37,7 @@ namespace makeway {
 class LiveStack {
  public:
   using Planes = std::map<std::string, LiveServer*>;  ///< By name.
-  /// So long it evicts nobody.
+  /// It evicts no pod for so long.
   LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools,
             Duration quiet_first = {}, const Planes& planes = {});
   LiveStack(const LiveStack&) = delete;
@@ -82,8 +82,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   const auto served = connection->api().discover();
   CHECK(served.has_value());
   kube::WatchLimits limits;
-  limits.pause_first = Duration{5};
-  limits.pause_max = Duration{20};
+  limits.pause.first = Duration{5};
+  limits.pause.max = Duration{20};
   feed_ = std::make_unique<kube::LiveFeed>(std::move(connection), *served, 7, limits,
                                            kube::FeedUse::to_schedule);
   kube::PlaneConnections to_planes;
@@ -97,7 +97,7 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   plane_view_ =
       std::make_unique<PlaneView>(plane_names, configuration.trust.mode == TrustMode::cluster);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
-  settings.limits.pause_first = Duration{10};
+  settings.limits.pause.first = Duration{10};
   settings.limits.status_again = Duration{50};
   settings.stop_max = Duration{0};
   settings.brakes->quiet_first = quiet_first;
@@ -118,8 +118,7 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   options.poll_max = Duration{100};
   options.queue_turns = true;
   options.queue_pace = Duration{50};
-  options.backlog.back_off_min = Duration{50};
-  options.backlog.back_off_max = Duration{500};
+  options.backlog.back_off = {.first = {50}, .max = {500}};
   loop_ = std::make_unique<ControlLoop>(*port_, configuration, tools, std::move(options));
 }
 
@@ -192,7 +191,7 @@ class LiveLoop : public testing::Test {
       return kill_at_write(story, last, kill_at);
     });
   }
-  /// `round` tells whether it wrote so often.
+  /// `round` says whether it wrote so often.
   static void at_any_write(
       const KilledStory& story,
       const std::function<bool(const WriteFault& last, std::int64_t kill_at)>& round) {

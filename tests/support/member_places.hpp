@@ -30,17 +30,17 @@ struct MemberPlace {
 
 class MemberPlaces {
  public:
-  /// Pending pods of one unit. At first everybody is where the cluster says.
+  /// Pending pods of one unit. At first every pod is where the cluster says.
   MemberPlaces(const Cluster& cluster, const Configuration& configuration,
                const std::vector<PodIndex>& members);
 
   void remove(PodIndex pod);
   void put_back(PodIndex pod);
 
-  /// Whether pods elsewhere can matter: some member looks at others, or somebody repels others.
-  /// If not, the fewer pods there are the better, and members may come in any order.
+  /// Whether pods elsewhere can matter: some member looks at others, or a pod repels others. If
+  /// not, the fewer pods there are the better, and members may come in any order.
   bool pods_elsewhere_matter() const { return elsewhere_matters_; }
-  /// False: no member ever fits there, whoever leaves.
+  /// False: no member ever fits there, whatever leaves.
   bool of_use(NodeIndex node) const;
   /// Places for as many members as possible, and not more than `most`; none for fewer than `least`.
   std::vector<MemberPlace> best(const std::vector<NodeIndex>& nodes, std::size_t least,

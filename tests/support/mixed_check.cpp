@@ -29,8 +29,8 @@ std::string first_unlike_line(const std::string& a, const std::string& b) {
   return "one is longer";
 }
 
-/// What is decided. With which alternative the victims of a group are compared is looked for only
-/// where somebody wants to know (GroupPlans).
+/// What is decided. The alternative that the victims of a group are compared with is computed only
+/// for explanations (GroupPlans).
 std::string decision_text(Plan plan) {
   plan.id.clear();  // It follows from the rest, which says more when it differs.
   for (PlanAsk& ask : plan.asks) {
@@ -75,7 +75,7 @@ class WorldJudge {
         cluster_(cluster_of(objects)),
         random_(seed) {}
 
-  MixedVerdict judge(AskedAlone whom) {
+  MixedVerdict judge(AskedAlone asked_alone) {
     const bool refused =
         has_errors(find_errors(cluster_)) || has_errors(find_cap_errors(cluster_, configuration_));
     if (refused) {
@@ -86,7 +86,7 @@ class WorldJudge {
     judge_laws(*plan, "");
     judge_order(*plan);
     judge_brevity(*plan);
-    judge_single_asks(whom);
+    judge_single_asks(asked_alone);
     return {.refused = false, .complaints = std::move(complaints_)};
   }
 
@@ -116,15 +116,16 @@ class WorldJudge {
   }
 
   void judge_brevity(const Plan& plan) {
-    const std::string told = decision_text(plan);
+    const std::string explained = decision_text(plan);
     const std::string brief = decision_text(*decided(cluster_, {}, false));
-    if (told != brief) complaints_.push_back("explaining: " + first_unlike_line(told, brief));
+    if (explained != brief)
+      complaints_.push_back("explaining: " + first_unlike_line(explained, brief));
   }
 
-  /// Whoever is pending may be asked for by name.
-  void judge_single_asks(AskedAlone whom) {
+  /// Every pending ask may be asked for by name.
+  void judge_single_asks(AskedAlone asked_alone) {
     std::vector<AskName> names = nameable(objects_, configuration_);
-    if (whom == AskedAlone::one && !names.empty()) names = {random_.pick(names)};
+    if (asked_alone == AskedAlone::one && !names.empty()) names = {random_.pick(names)};
     for (const AskName& ask : names) {
       // Without a plan: a group none of whose members is pending, a replica, ...
       const std::optional<Plan> plan = decided(cluster_, ask, random_.chance(50));
@@ -142,8 +143,8 @@ class WorldJudge {
 }  // namespace
 
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
-                         std::uint64_t seed, AskedAlone whom) {
-  return WorldJudge(objects, preset, seed).judge(whom);
+                         std::uint64_t seed, AskedAlone asked_alone) {
+  return WorldJudge(objects, preset, seed).judge(asked_alone);
 }
 
 }  // namespace makeway

@@ -22,8 +22,8 @@ struct MixedVerdict {
 
 enum class AskedAlone : std::uint8_t { one, each };
 
-/// `seed` decides how the input is shuffled and who asks alone.
+/// `seed` decides how the input is shuffled and which ask is asked alone.
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
-                         std::uint64_t seed, AskedAlone whom = AskedAlone::one);
+                         std::uint64_t seed, AskedAlone asked_alone = AskedAlone::one);
 
 }  // namespace makeway

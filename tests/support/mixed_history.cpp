@@ -49,10 +49,10 @@ void MixedHistory::start_loop() {
                 LoopOptions{.preset = "history", .everybody = true, .watcher = this});
 }
 
-/// As whoever lists everything sees it.
+/// As a list of everything shows it.
 Cluster MixedHistory::seen() const { return cluster_of(world_.objects()); }
 
-void MixedHistory::tell(std::string line) {
+void MixedHistory::log(std::string line) {
   story_.push_back(fmt::format("{} {}", to_text(now()), std::move(line)));
 }
 
@@ -65,24 +65,24 @@ std::string MixedHistory::story() const {
 
 SimOptions MixedHistory::sim_options(Time now) {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = now, .seed = options_.seed};
-  SimManners& manners = sim.manners;
-  manners.grace = [this](const Pod&) {
+  SimBehaviour& behaviour = sim.behaviour;
+  behaviour.grace = [this](const Pod&) {
     return Duration{random_.between(0, options_.grace_max_s) * 1'000};
   };
-  manners.late = [this](const Pod& pod, Time) { return lateness(pod); };
-  manners.session_late = [this](const Session& session) { return session_lateness(session); };
-  // Who waits for a person waits for ever.
-  manners.session_back = [](const Session&) { return std::optional<Duration>(); };
-  manners.removes = [this](const std::vector<const Pod*>& pods) { return removes(pods); };
-  manners.lands = [this](const Pod& pod, const std::vector<std::string>& nodes) {
+  behaviour.late = [this](const Pod& pod, Time) { return lateness(pod); };
+  behaviour.session_late = [this](const Session& session) { return session_lateness(session); };
+  // A session that waits for a user waits for ever.
+  behaviour.session_back = [](const Session&) { return std::optional<Duration>(); };
+  behaviour.removes = [this](const std::vector<const Pod*>& pods) { return removes(pods); };
+  behaviour.lands = [this](const Pod& pod, const std::vector<std::string>& nodes) {
     const std::size_t chosen = random_.below(nodes.size());
-    tell(fmt::format("{} lands on {}", pod.name, nodes[chosen]));
+    log(fmt::format("{} lands on {}", pod.name, nodes[chosen]));
     ledger_.happened_on(nodes[chosen]);
     return chosen;
   };
-  manners.forced = [this](const Pod& pod) { return forced(pod); };
-  manners.scales_deployments = configuration_.replica.enabled;
-  manners.recreate = options_.recreate;
+  behaviour.forced = [this](const Pod& pod) { return forced(pod); };
+  behaviour.scales_deployments = configuration_.replica.enabled;
+  behaviour.recreate = options_.recreate;
   return sim;
 }
 
@@ -96,11 +96,11 @@ std::optional<Duration> MixedHistory::lateness(const Pod& pod) {
   return std::nullopt;
 }
 
-/// Whom no finalizer holds is gone at once.
+/// A pod without a finalizer is gone at once.
 std::optional<Duration> MixedHistory::forced(const Pod& pod) {
   const Key key(pod.namespace_name, pod.name);
   if (finalizers_.contains(key)) return std::nullopt;
-  tell(fmt::format("{} is force-deleted", pod.name));
+  log(fmt::format("{} is force-deleted", pod.name));
   stuck_.erase(key);
   return Duration{0};
 }
@@ -113,14 +113,14 @@ std::optional<Duration> MixedHistory::session_lateness(const Session& session) {
   if (options_.hostility != nullptr && options_.hostility->strikes(HostileAct::will_not_leave)) {
     options_.hostility->happened(HostileAct::will_not_leave);
     stuck_sessions_.insert(key);
-    tell(fmt::format("HOSTILE: session {} will not leave", session.name));
+    log(fmt::format("HOSTILE: session {} will not leave", session.name));
     return std::nullopt;
   }
   const bool late = options_.late_max_s > 0 && !calm_ && random_.chance(30);
   return Duration{late ? 1'000 * random_.between(1, options_.late_max_s) : 0};
 }
 
-/// Any of them; who is not bound goes first, as in ReplicaSet's order.
+/// Any of them; pods that are not bound go first, as in ReplicaSet's order.
 std::size_t MixedHistory::removes(const std::vector<const Pod*>& pods) {
   std::vector<std::size_t> order(pods.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -137,7 +137,7 @@ std::size_t MixedHistory::removes(const std::vector<const Pod*>& pods) {
 
 void MixedHistory::start(const LoopStart& /*start*/) {}
 
-/// Whoever starts anew is shown everything, and nobody answers to whoever crashed.
+/// A new process is shown everything, and gets no answers to requests of the crashed one.
 Batch MixedHistory::poll(Time deadline) {
   Batch batch = world_.poll(deadline);
   if (std::exchange(crashed_, false)) {
@@ -152,7 +152,8 @@ Batch MixedHistory::poll(Time deadline) {
 
 void MixedHistory::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Receipt& receipt : batch.receipts) {
-    tell(fmt::format("refused: {} for {}: {}", receipt.object, receipt.ask, receipt.reason));
+    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object),
+                    receipt.ask ? ref_text(*receipt.ask) : "", receipt.reason));
   }
 }
 
@@ -166,7 +167,7 @@ void MixedHistory::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   }
   if (!cycle.made.plan) return;
   plan_ = *cycle.made.plan;
-  tell("cycle\n" + short_text(plan_));
+  log("cycle\n" + short_text(plan_));
   acted_ = std::ranges::any_of(plan_.actions, changes_the_world);
   if (options_.hostility == nullptr) return;
   std::ranges::copy(ledger_.judge(cluster, plan_), std::back_inserter(complaints_));
@@ -242,14 +243,14 @@ void MixedHistory::note_new(const Cluster& before) {
   });
 }
 
-/// Strangers come for the room of those who are gone.
+/// Foreign pods come for the room of pods that are gone.
 void MixedHistory::take_left_room() {
   const Cluster cluster = seen();
   std::vector<LeavingRoomOf> free;
   std::erase_if(leaving_, [&](const auto& each) {
     const auto& [key, room] = each;
     if (cluster.find_pod(key.first, key.second)) return false;
-    tell(fmt::format("{}/{} is gone", key.first, key.second));
+    log(fmt::format("{}/{} is gone", key.first, key.second));
     free.push_back(room);
     return true;
   });
@@ -259,7 +260,7 @@ void MixedHistory::take_left_room() {
     const bool there = found != cluster.own<Session>().end() && found->second.status.ends_at &&
                        found->second.status.phase == SessionPhase::running;
     if (there) return false;
-    tell(fmt::format("session {} has left", key.second));
+    log(fmt::format("session {} has left", key.second));
     const bool keeps =
         found != cluster.own<Session>().end() && !found->second.kernels.front().node.empty();
     if (!keeps) free.push_back(room);  // Unless it is suspended, or runs again.
@@ -285,7 +286,7 @@ void MixedHistory::something_happens() {
   if (!cluster.nodes_by_name().empty() && random_.chance(10)) {
     Node node = cluster.node(random_.pick(cluster.nodes_by_name()));
     node.unschedulable = !node.unschedulable;
-    tell(fmt::format("{} is {}", node.name, node.unschedulable ? "cordoned" : "open"));
+    log(fmt::format("{} is {}", node.name, node.unschedulable ? "cordoned" : "open"));
     world_.happens(node);
   }
   std::vector<Session> running = sessions_of(cluster);
@@ -296,7 +297,7 @@ void MixedHistory::something_happens() {
   Session done = random_.pick(running);
   done.status.phase = SessionPhase::ended;
   for (Kernel& kernel : done.kernels) kernel.node.clear();
-  tell(fmt::format("session {} finishes", done.name));
+  log(fmt::format("session {} finishes", done.name));
   world_.happens(done);
 }
 

@@ -3,9 +3,9 @@
 //   MixedHistory history(cluster_of(item.objects), *load_preset(item.preset), now, {.seed = seed});
 //   for (int cycle = 0; cycle < 10 && history.complaints().empty(); ++cycle) history.step();
 //
-// The world is that of src/sim, behind its port; the loop is that of src/control, told to decide
-// about everybody in each cycle. This stands between them, and decides what the world leaves open:
-// who leaves is gone after its grace, later, or never; controllers remove any replica, and
+// The world is that of src/sim, behind its port; the loop is that of src/control, which decides
+// about every ask in each cycle. This stands between them, and decides what the world leaves open:
+// a leaving pod is gone after its grace, later, or never; controllers remove any replica, and
 // Kubernetes places the next one anywhere in its plane.
 //
 // A complaint is a plan that breaks a law, which is not carried out, an action that the world
@@ -13,11 +13,11 @@
 //
 // The histories of single kinds (history, fleet_history, session_history) know more laws over time;
 // this one is about kinds that meet, and about hostile worlds of every kind (hostility.hpp): what
-// others do is written to the world, parts of a plan never reach it, and whoever crashed in between
-// starts anew with what the world shows. With a Hostility it also complains when others have to
-// leave twice for the same ask without a cause (eviction_ledger.hpp), when the same cluster decided
-// once more makes others leave for an ask that has just been served, and when replicas are lost or
-// made up by carrying out a plan.
+// others do is written to the world, parts of a plan never reach it, and a process that crashed in
+// between starts anew with what the world shows. With a Hostility it also complains when others
+// have to leave twice for the same ask without a cause (eviction_ledger.hpp), when the same cluster
+// decided once more evicts others for an ask that has just been served, and when replicas are lost
+// or made up by carrying out a plan.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct MixedHistoryOptions {
   std::uint64_t seed = 1;
   Duration step_max{30'000};
   std::int64_t grace_max_s = 30;
-  std::int64_t late_max_s = 0;      ///< How long after its grace somebody may still be there.
-  std::uint64_t stuck_percent = 0;  ///< Of those who leave: they never do.
+  std::int64_t late_max_s = 0;      ///< How long after its grace a pod may still be there.
+  std::uint64_t stuck_percent = 0;  ///< Of leaving pods: they never leave.
   bool happenings = false;          ///< Pods and sessions finish, nodes are cordoned, ...
   bool recreate = false;            ///< Controllers submit their pods that are gone once more.
   Hostility* hostility = nullptr;   ///< Outlives the history; null: the world is a friendly one.
@@ -57,8 +57,8 @@ class MixedHistory final : private Port, private LoopWatcher {
 
   /// One cycle, and time until the next one.
   const Plan& step();
-  /// From now on nothing else happens, and cycles are minutes apart. Of those who would not leave
-  /// some do, and some stay for ever.
+  /// From now on nothing else happens, and cycles are minutes apart. Of the stuck pods some leave,
+  /// and some stay for ever.
   void calm();
 
   /// Whether the last plan asked the world for anything that changes it: waiting, and nominations
@@ -67,7 +67,7 @@ class MixedHistory final : private Port, private LoopWatcher {
   /// With a Hostility, once cycles are minutes apart: whether the last step, with the time that
   /// passed, has left every object as it was.
   bool still() const { return still_; }
-  /// At rest: who is neither placed nor told why not, and who leaves and could be gone.
+  /// At rest: what is neither placed nor has a reason, and what leaves and could be gone.
   std::vector<std::string> unaccounted() const;
   const EvictionLedger& ledger() const { return ledger_; }
   const std::vector<std::string>& complaints() const { return complaints_; }
@@ -79,8 +79,8 @@ class MixedHistory final : private Port, private LoopWatcher {
   /// One write to the world: actions that go together, or a status.
   struct Effect {
     bool relied_on = false;  ///< Statuses and nominations: on the server before all others.
-    std::string ask;         ///< "Pod default/urgent"; empty: it is about everybody.
-    /// Where it happens first, then where whom it is about runs, or is nominated so far.
+    std::string ask;         ///< "Pod default/urgent"; empty: it is about all asks.
+    /// Where it happens first, then where its ask runs, or is nominated so far.
     std::vector<std::string> nodes;
     bool makes_leave = false;
     std::string object;                          ///< "Pod default/web", for a receipt.
@@ -89,7 +89,7 @@ class MixedHistory final : private Port, private LoopWatcher {
     const PlanReplicaStatus* replica = nullptr;  ///< Else.
   };
 
-  /// What somebody who leaves will give up, and where.
+  /// What a leaving pod will give up, and where.
   struct LeavingRoomOf {
     std::string node;
     Amounts room;
@@ -137,7 +137,7 @@ class MixedHistory final : private Port, private LoopWatcher {
   void judge_sessions(const Cluster& cluster, std::vector<std::string>& complaints) const;
   Time now() const { return world_.now(); }
   Cluster seen() const;
-  void tell(std::string line);
+  void log(std::string line);
 
   SimLoad load_;
   Configuration configuration_;

@@ -22,7 +22,7 @@ void MixedHistory::carry_out(const HostileWorld& hostile) {
   for (const Change& change : hostile.changes()) world_.happens(change);
   const bool queues = has_queues(loop_->cluster());
   for (const HostileEvent& event : hostile.events()) {
-    tell(event.text);
+    log(event.text);
     if (event.everywhere || queues) ledger_.happened_everywhere();
     for (const std::string& node : event.nodes) ledger_.happened_on(node);
   }
@@ -32,7 +32,7 @@ bool MixedHistory::has_queues(const Cluster& cluster) const {
   return configuration_.queue.enabled && !cluster.own<Queue>().empty();
 }
 
-/// Half of those who would not leave think better of it.
+/// Half of the stuck pods leave after all.
 void MixedHistory::calm() {
   calm_ = true;
   if (options_.hostility == nullptr) return;
@@ -60,7 +60,7 @@ bool MixedHistory::is_stuck(const Pod& pod) {
   if (options_.hostility == nullptr) return random_.chance(options_.stuck_percent);
   if (!options_.hostility->strikes(HostileAct::will_not_leave)) return false;
   options_.hostility->happened(HostileAct::will_not_leave);
-  tell(fmt::format("HOSTILE: {}/{} will not leave", pod.namespace_name, pod.name));
+  log(fmt::format("HOSTILE: {}/{} will not leave", pod.namespace_name, pod.name));
   if (options_.hostility->random().chance(50)) {
     finalizers_.insert({pod.namespace_name, pod.name});
   }
@@ -77,7 +77,7 @@ void MixedHistory::hold_by_finalizers(const Plan& plan) {
     const auto index = cluster.find_pod(action.namespace_name, action.name);
     if (!held || !index) continue;
     Pod pod = cluster.pod(*index);
-    tell(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
+    log(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
     pod.deletion = *pod.deletion + Duration{std::int64_t{-1'000} * pod.deletion_grace_seconds};
     pod.deletion_grace_seconds = 0;
     world_.happens(pod);
@@ -155,7 +155,7 @@ void MixedHistory::drop(const Effect& effect) {
   for (const std::string& node : effect.nodes) ledger_.happened_on(node);
 }
 
-/// One victim is not touched, and somebody else goes instead. Returns how many effects are dropped.
+/// One victim is not touched, and another pod goes instead. Returns how many effects are dropped.
 std::size_t MixedHistory::mistake_victim(const Plan& plan, std::vector<Effect>& effects) {
   std::vector<std::size_t> evictions;
   for (std::size_t index = 0; index < effects.size(); ++index) {
@@ -179,7 +179,7 @@ std::size_t MixedHistory::mistake_victim(const Plan& plan, std::vector<Effect>& 
   drop(effects[spared]);
   receipts_.push_back({.plan = plan.id,
                        .object = effects[spared].object,
-                       .reason = "somebody else is removed",
+                       .reason = "another pod is removed",
                        .ask = effects[spared].ask});
   effects.erase(effects.begin() + static_cast<std::ptrdiff_t>(spared));
   return 1;
@@ -215,13 +215,13 @@ std::size_t MixedHistory::removes_claimed(const std::vector<const Pod*>& pods,
   const bool wrong = options_.hostility->strikes(HostileAct::wrong_removed);
   if (wrong) {
     options_.hostility->happened(HostileAct::wrong_removed);
-    tell("HOSTILE: Kubernetes removes another replica than " +
-         pods[*std::ranges::find_if(order, claimed)]->name);
+    log("HOSTILE: Kubernetes removes another replica than " +
+        pods[*std::ranges::find_if(order, claimed)]->name);
   }
   return *std::ranges::find_if(order, [&](std::size_t at) { return claimed(at) != wrong; });
 }
 
-/// Also where others were faster: whoever does not ask us may overfill a node.
+/// Also where others were faster: a pod of another scheduler may overfill a node.
 void MixedHistory::take_room(const std::string& node, const Amounts& room) {
   const Cluster cluster = seen();
   const auto index = cluster.find_node(node);
@@ -255,20 +255,20 @@ std::size_t MixedHistory::crash_halfway(std::vector<Effect>& effects) {
     }
   }
   const std::size_t dropped = effects.size() - done.size();
-  tell(fmt::format("HOSTILE: crash, {} of {} effects are missing", dropped, effects.size()));
+  log(fmt::format("HOSTILE: crash, {} of {} effects are missing", dropped, effects.size()));
   hostility.happened(HostileAct::half_executed);
   crashed_ = true;
   effects = std::move(done);
   return dropped;
 }
 
-// ---- Nobody leaves twice ------------------------------------------------------------------------
+// ---- No pod leaves twice ------------------------------------------------------------------------
 
 namespace {
 
 using Names = std::set<std::string>;
 
-/// Whom a queue's claim makes leave.
+/// The pods that a queue's claim evicts.
 Names claimed_by(const PlanAsk& ask) {
   Names names;
   for (const PlanVictim& victim : ask.victims) {
@@ -277,7 +277,7 @@ Names claimed_by(const PlanAsk& ask) {
   return names;
 }
 
-/// Of each replica that is to come: whom other deployments lose for it.
+/// Of each replica that is to come: the pods that other deployments lose for it.
 std::vector<Names> losses_for(const PlanReplicas& replicas) {
   std::vector<Names> losses;
   for (const PlanReplicaClaim& claim : replicas.claims) {
@@ -291,7 +291,7 @@ std::vector<Names> losses_for(const PlanReplicas& replicas) {
   return losses;
 }
 
-/// Nobody else for the same claim, and no more than one loss for each replica.
+/// No other pod for the same claim, and no more than one loss for each replica.
 bool takes_more(const PlanAsk& before, const PlanAsk& again) {
   if (again.kind == AskKind::queue)
     return !std::ranges::includes(claimed_by(before), claimed_by(again));
@@ -308,7 +308,7 @@ bool takes_more(const PlanAsk& before, const PlanAsk& again) {
 
 }  // namespace
 
-/// Somebody outside queues gets a place: what queues divide becomes less.
+/// A pod outside queues gets a place: what queues divide becomes less.
 bool MixedHistory::places_outside(const Plan& plan, const Cluster& cluster) const {
   const QueueMembership membership(cluster, configuration_);
   return std::ranges::any_of(plan.asks, [&](const PlanAsk& ask) {
@@ -349,7 +349,7 @@ bool MixedHistory::may_scale_in_vain(const PlanAsk& ask, const Cluster& cluster)
   return false;
 }
 
-/// The plan is carried out to the letter and nothing has happened: whoever got its victims by it
+/// The plan is carried out exactly and nothing else has happened: an ask that got its victims by it
 /// gets no others.
 void MixedHistory::decide_once_more(const Plan& plan, const Cluster& before) {
   const auto has_victims = [](const PlanAsk& ask) { return ask.outcome == Outcome::preempts; };
@@ -372,7 +372,7 @@ void MixedHistory::decide_once_more(const Plan& plan, const Cluster& before) {
   for (const std::string& complaint : complaints) {
     complaints_.push_back(fmt::format("{} decided once more, {}", to_text(now()), complaint));
   }
-  tell("once more:\n" + short_text(*again.plan));
+  log("once more:\n" + short_text(*again.plan));
   last_world_ = dump(cluster, DumpFormat::json);
 }
 
@@ -386,7 +386,7 @@ std::map<MixedHistory::Key, std::int64_t> MixedHistory::replica_totals(const Clu
   return totals;
 }
 
-// ---- Everybody is accounted for -----------------------------------------------------------------
+// ---- Every ask is accounted for -----------------------------------------------------------------
 
 std::vector<std::string> MixedHistory::unaccounted() const {
   std::vector<std::string> complaints;
@@ -401,7 +401,7 @@ std::vector<std::string> MixedHistory::unaccounted() const {
   return complaints;
 }
 
-/// Whoever waits for a place is an ask of the last plan, or its group is.
+/// A pod that waits for a place is an ask of the last plan, or its group is.
 void MixedHistory::judge_pending(const Cluster& cluster,
                                  std::vector<std::string>& complaints) const {
   std::set<std::tuple<AskKind, std::string, std::string>> asked;
@@ -412,7 +412,7 @@ void MixedHistory::judge_pending(const Cluster& cluster,
     const Pod pod = cluster.pod(index);
     if (asked.contains({AskKind::pod, pod.namespace_name, pod.name})) continue;
     if (asked.contains({AskKind::pod_group, pod.namespace_name, pod.group})) continue;
-    complaints.push_back(fmt::format("nobody decides about pod {}", pod.name));
+    complaints.push_back(fmt::format("no policy decides about pod {}", pod.name));
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     const bool wants = configuration_.replica.enabled && schedule.unmet > 0;
@@ -420,32 +420,32 @@ void MixedHistory::judge_pending(const Cluster& cluster,
         asked.contains({AskKind::replica_schedule, schedule.namespace_name, schedule.name})) {
       continue;
     }
-    complaints.push_back(fmt::format("nobody decides about schedule {}", schedule.name));
+    complaints.push_back(fmt::format("no policy decides about schedule {}", schedule.name));
   }
   for (const auto& [key, session] : cluster.own<Session>()) {
     const SessionPhase phase = session.status.phase;
     const bool waits = phase == SessionPhase::pending || phase == SessionPhase::suspended;
     if (!configuration_.session.enabled || !waits) continue;
     if (asked.contains({AskKind::session, session.namespace_name, session.name})) continue;
-    complaints.push_back(fmt::format("nobody decides about session {}", session.name));
+    complaints.push_back(fmt::format("no policy decides about session {}", session.name));
   }
 }
 
-/// Whoever has no place knows why, and waits only for those who will not leave.
+/// An ask without a place has a reason, and waits only for stuck pods.
 void MixedHistory::judge_asks(std::vector<std::string>& complaints) const {
   const bool stuck = !stuck_sessions_.empty() || !stuck_.empty();
   for (const PlanAsk& ask : plan_.asks) {
     if (ask.kind == AskKind::queue) continue;
     const bool knows = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
     if (knows && !ask.reason.empty()) continue;
-    // Where leaving room is not credited, those who will not leave are victims again and again.
+    // Where leaving room is not credited, stuck pods are victims again and again.
     if (stuck && (ask.outcome == Outcome::waits || ask.outcome == Outcome::preempts)) continue;
-    complaints.push_back(fmt::format("at rest {} is told: {} {}", ask_text(ask),
+    complaints.push_back(fmt::format("at rest {} has the answer: {} {}", ask_text(ask),
                                      choice_name(ask.outcome), ask.reason));
   }
 }
 
-/// Whoever is off its nodes has a way back, or has ended.
+/// A session that is off its nodes has a way back, or has ended.
 void MixedHistory::judge_sessions(const Cluster& cluster,
                                   std::vector<std::string>& complaints) const {
   for (const auto& [key, session] : cluster.own<Session>()) {

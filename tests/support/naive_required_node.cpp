@@ -156,7 +156,7 @@ bool Oracle::may_leave(const Pod& pod) const {
   const std::int32_t priority = priority_of(pod);
   const bool low =
       priority < *ask_.priority || (settings_.allow_equal_priority && priority == *ask_.priority);
-  // A mark protects who could leave alone.
+  // A mark protects pods that could leave alone.
   const PodGroup* const group = group_of(pod);
   const bool alone = group == nullptr || group->policy.mode != DisruptionMode::all;
   return !pinned && low && !pod.deletion && !pod.mirror && !(pod.is_protected && alone) &&
@@ -281,7 +281,7 @@ std::optional<Oracle::Chosen> Oracle::multiple(Chosen from) const {
   return reduced(chosen);
 }
 
-/// Puts back whoever is not needed, most important first.
+/// Puts back the pods that are not needed, most important first.
 Oracle::Chosen Oracle::reduced(Chosen chosen) const {
   std::ranges::sort(chosen, [this](const Block* a, const Block* b) { return earlier(*b, *a); });
   for (const Block* const block : Chosen(chosen)) {

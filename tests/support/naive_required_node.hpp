@@ -16,7 +16,7 @@
 namespace makeway {
 
 struct NaivePinnedAnswer {
-  Outcome outcome = Outcome::not_found;  ///< `infeasible` and `not_found` are told apart too.
+  Outcome outcome = Outcome::not_found;  ///< `infeasible` and `not_found` are distinguished, too.
   std::vector<std::string> victims;      ///< "namespace/name", sorted.
 };
 

@@ -57,7 +57,7 @@ class Naive {
   const Configuration& configuration_;
   const Session& ask_;
   Time now_;
-  std::vector<const Session*> candidates_;  ///< Who leaves first is first.
+  std::vector<const Session*> candidates_;  ///< In the order in which they leave.
 };
 
 bool Naive::may_leave(const Session& session) const {
@@ -190,7 +190,7 @@ NaiveSessionAnswer Naive::answer() {
     result.outcome = Outcome::preempts;
     std::size_t set = best_set();
     if (configuration_.session.put_back == PutBack::none && order() != PreemptionOrder::fewest) {
-      set = std::bit_ceil(set + 1) - 1;  // Everybody before the last too.
+      set = std::bit_ceil(set + 1) - 1;  // All before the last, too.
     }
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
       if (((set >> at) & 1U) == 0) continue;

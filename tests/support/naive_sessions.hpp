@@ -1,5 +1,5 @@
-// Whom one pending session makes leave, by trying every set of sessions: SPEC section 6 in its most
-// naive form. For clusters with one ask, no pods, nobody leaving and no nominations.
+// The sessions that one pending session preempts, by trying every set of sessions: SPEC section 6
+// in its most naive form. For clusters with one ask, no pods, nothing leaving and no nominations.
 #pragma once
 
 #include <set>

@@ -128,8 +128,8 @@ inline void fill_queue_status(const Cluster& cluster, Plan& plan) {
   }
 }
 
-/// The net schedule that an honest planner tells for its actions, which scale in one plane each.
-inline void tell_net_schedule(const Cluster& cluster, Plan& plan) {
+/// The net schedule that a correct planner writes for its actions, which scale in one plane each.
+inline void write_net_schedule(const Cluster& cluster, Plan& plan) {
   plan.net_schedule.clear();
   std::erase_if(plan.status,
                 [](const PlanStatus& status) { return status.condition == "ReplicasMet"; });

@@ -47,7 +47,7 @@ void run_cases(std::uint64_t cases, std::string_view name,
 }
 
 /// From so many cases on the share of those that were skipped means something.
-constexpr std::uint64_t telling_cases = 100;
+constexpr std::uint64_t cases_for_shares = 100;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void for_one_case_in(std::uint64_t many, std::string_view name,
 
 void Skips::expect_at_most(std::uint64_t percent, std::string_view why, std::uint64_t cases) const {
   fmt::print("{} of {} cases {}\n", count_, cases, why);
-  if (cases < telling_cases) return;
+  if (cases < cases_for_shares) return;
   EXPECT_LE(count_ * 100, cases * percent) << "too many cases " << why;
 }
 

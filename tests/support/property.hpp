@@ -4,8 +4,8 @@
 //     for_each_case("store agrees with the reference", [](Prng& prng) { ... EXPECT_EQ(...); });
 //   }
 //
-// MAKEWAY_PROPERTY_CASES says how many (2,000 unless told), MAKEWAY_PROPERTY_SEED where to start
-// (1 unless told). The first case that fails ends the run, with its seed in the message.
+// MAKEWAY_PROPERTY_CASES says how many (default 2,000), MAKEWAY_PROPERTY_SEED where to start
+// (default 1). The first case that fails ends the run, with its seed in the message.
 //
 // A property that cannot use some cases says so: `Skips` prints how many, and fails when too few
 // are left. What is too slow for all cases runs on a share of them (`for_one_case_in`), never by
@@ -37,12 +37,12 @@ void for_one_case_in(std::uint64_t many, std::string_view name,
 ///     if (too_big) return skips.add();
 ///     ...
 ///   });
-///   skips.expect_at_most(10, "are too big to tell");  // percent
+///   skips.expect_at_most(10, "are too big to decide");  // percent
 class Skips {
  public:
   void add() { ++count_; }
-  /// Prints how many were skipped; fails when that is more than `percent` of `cases` (of all of
-  /// them unless told). A few cases prove nothing about the share.
+  /// Prints how many were skipped; fails when that is more than `percent` of `cases` (default: of
+  /// all of them). A few cases prove nothing about the share.
   void expect_at_most(std::uint64_t percent, std::string_view why,
                       std::uint64_t cases = property_cases()) const;
 

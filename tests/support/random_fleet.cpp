@@ -22,7 +22,7 @@ class FleetMaker {
     make_nodes();
     make_schedules();
     for (auto& share : shares_) fill(share);
-    if (options_.oddities && random_.chance(40)) make_nobody();
+    if (options_.oddities && random_.chance(40)) make_unowned();
     if (options_.strangers) make_strangers();
     for (ReplicaSchedule& schedule : schedules_) commit(schedule);
     if (options_.statuses) make_statuses();
@@ -146,7 +146,7 @@ class FleetMaker {
         random_.chance(25) ? 0 : static_cast<std::int32_t>(random_.between(1, 30));
   }
 
-  void make_nobody() {
+  void make_unowned() {
     const std::int64_t count = random_.between(1, 3);
     for (std::int64_t number = 0; number < count; ++number) {
       Pod pod{.namespace_name = "default",
@@ -161,7 +161,7 @@ class FleetMaker {
     }
   }
 
-  /// Other policies place them and make them leave, before any replica has its turn.
+  /// Other policies place and evict them, before any replica has its turn.
   void make_strangers() {
     const std::int64_t running = random_.between(0, 4);
     for (std::int64_t number = 0; number < running; ++number) {

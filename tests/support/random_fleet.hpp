@@ -18,20 +18,19 @@ struct RandomFleet {
   std::int64_t replica_gpus_max = 4;  ///< Of one replica.
   std::size_t nodes_max = 4;          ///< In one plane.
   bool leaving = true;                ///< Some pods are leaving at the start.
-  bool oddities = true;               ///< Cordoned nodes, pods of nobody, protected pods, cpu, ...
+  bool oddities = true;               ///< Cordoned nodes, unowned pods, protected pods, cpu, ...
   bool statuses = true;               ///< Claims of a previous plan, true or not.
   bool strangers = false;             ///< Pods outside of schedules, running and asking.
   std::int64_t unmet_max = 3;
 };
 
-/// A subset of the features is off in each. Strangers are there only for who asks for them.
+/// A subset of the features is off in each. Foreign pods are there only on request.
 RandomFleet random_fleet_options(Prng& random);
 
 /// Nodes, ReplicaSchedules, then pods.
 std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
 
-/// Each plane is a cluster of its own instead of a label: its nodes and whoever runs there are in
-/// it.
+/// Each plane is a cluster of its own instead of a label: its nodes and the pods there are in it.
 void move_to_planes(std::vector<Change>& objects);
 
 /// A bound pod of a deployment, labelled with it.

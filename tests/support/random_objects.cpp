@@ -167,26 +167,27 @@ PodShape RandomObjects::shape() {
   }
   if (on(options_.features.volumes, 15)) shape.claims = random_volumes().uses();
   if (prng_.chance(5)) shape.unsupported.emplace_back("schedulingGate quota");
-  shape.wishes = random_wishes(prng_);
+  shape.preferences = random_preferences(prng_);
   return shape;
 }
 
-/// By a generator of its own: what is drawn afterwards stays as it was before there were wishes.
-PodWishes RandomObjects::random_wishes(Prng prng) {
-  PodWishes wishes;
-  if (!prng.chance(10)) return wishes;
+/// By a generator of its own: what is drawn afterwards stays as it was before there were
+/// preferences.
+PodPreferences RandomObjects::random_preferences(Prng prng) {
+  PodPreferences preferences;
+  if (!prng.chance(10)) return preferences;
   const auto weight = [&] { return static_cast<std::int32_t>(prng.between(1, 100)); };
   const LabelSelector some{.requirements = {{.key = "app", .operation = Operator::exists}}};
-  wishes.nodes.push_back(
+  preferences.nodes.push_back(
       {.weight = weight(),
        .term = {.labels = {{.key = "zone", .operation = Operator::exists}}, .fields = {}}});
   if (prng.chance(50)) {
-    wishes.pods.push_back(
+    preferences.pods.push_back(
         {.weight = prng.chance(50) ? weight() : -weight(),
          .term = {.selector = some, .namespaces = {"a"}, .topology_key = "zone"}});
   }
-  if (prng.chance(50)) wishes.spread.push_back({.topology_key = "zone", .selector = some});
-  return wishes;
+  if (prng.chance(50)) preferences.spread.push_back({.topology_key = "zone", .selector = some});
+  return preferences;
 }
 
 RandomVolumes RandomObjects::random_volumes() { return {prng_, "zone", "value"}; }
@@ -452,7 +453,7 @@ Queue RandomObjects::queue(const std::string& name) {
 Removal RandomObjects::removal() {
   const RandomFeatures& features = options_.features;
   const std::uint64_t drawn = prng_.below(100);
-  // Without dangling references only what nobody refers to may go.
+  // Without dangling references only what is not referred to may go.
   if (!features.dangling || drawn < 60) {
     return {.kind = ObjectKind::pod, .namespace_name = namespace_name(), .name = pod_name()};
   }

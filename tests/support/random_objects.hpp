@@ -119,7 +119,7 @@ class RandomObjects {
   std::int64_t amount();
   std::vector<Taint> taints();
   PodShape shape();
-  static PodWishes random_wishes(Prng prng);
+  static PodPreferences random_preferences(Prng prng);
   RandomVolumes random_volumes();
   // The first four operators are for labels of anything, Gt and Lt for those of nodes only.
   static constexpr std::uint64_t pod_operators = 4;

@@ -277,7 +277,7 @@ void Planning::make_gang(std::size_t number, std::vector<Pod>& asks) {
   groups_.push_back(std::move(group));
 }
 
-/// To a node where, as often as not, somebody preempted is still leaving.
+/// To a node where, as often as not, a preempted pod is still leaving.
 void Planning::nominate(Pod& pod) {
   pod.nominated_node = random_.pick(nodes_).name;
   if (!options_.leaving || random_.chance(40)) return;
@@ -312,7 +312,7 @@ std::vector<Change> Planning::make() {
   std::vector<Pod> asks;
   asks.reserve(options_.asks + 3);
   for (std::size_t i = 0; i < options_.asks; ++i) asks.push_back(make_ask(i));
-  // Others who hold room by a nomination, though nobody plans for them.
+  // Pods that hold room by a nomination, though they do not ask.
   if (options_.asks == 1 && options_.nominations) {
     for (std::size_t i = 1; i <= random_.below(3); ++i) {
       asks.push_back(make_ask(i));
@@ -381,9 +381,10 @@ RandomPlanning random_planning_options(Prng& random) {
 // What kube-scheduler answers in two ways, and what therefore proves nothing (`peer_quirks`):
 //  - It keeps a node's ports as a set: when one of two pods with the same port leaves, it is free.
 //  - Of a whole group it compares the priority of whichever member comes first.
-//  - Anti-affinity of nominated pods counts only if somebody bound repels the ask as well, or the
-//    ask has terms of its own: otherwise the filter is skipped.
-//  - A spread constraint with an empty selector counts nobody, but whoever leaves or is nominated.
+//  - Anti-affinity of nominated pods counts only if a bound pod repels the ask as well, or the ask
+//    has terms of its own: otherwise the filter is skipped.
+//  - A spread constraint with an empty selector counts no pod, except those that leave or are
+//    nominated.
 //  - A pod that is leaving is not counted by spread constraints, but its removal is.
 RandomPlanning random_peer_options(Prng& random) {
   RandomPlanning options = random_planning_options(random);

@@ -43,10 +43,10 @@ struct RandomPlanning {
   bool affinity = false;
   bool anti_affinity = false;
   bool spread = false;
-  bool wishes = false;   ///< Preferred affinity, ScheduleAnyway; never on by itself.
-  bool volumes = false;  ///< Claims of volumes and devices, shared and limited.
+  bool preferences = false;  ///< Preferred affinity, ScheduleAnyway; never on by itself.
+  bool volumes = false;      ///< Claims of volumes and devices, shared and limited.
   bool unsupported = false;
-  // Who is who.
+  // Kinds of pods.
   bool groups = false;
   bool pending_members = false;
   bool budgets = false;
@@ -56,7 +56,7 @@ struct RandomPlanning {
   bool critical = false;  ///< Mirror pods and system-critical ones.
   bool equal_starts = false;
   bool missing_starts = false;
-  /// Off: none of the cases that kube-scheduler answers in one way when it counts everybody and in
+  /// Off: none of the cases that kube-scheduler answers in one way when it counts all pods and in
   /// another when it follows a removal or a nomination. See random_planning.cpp.
   bool peer_quirks = true;
   bool own_marks = false;  ///< What only Makeway reads: opt-outs, costs, preemption priorities.

@@ -85,7 +85,7 @@ void Maker::make_tree() {
     queues_.push_back(make_queue("dep-b", random_.chance(30) ? "dep-a" : ""));
   }
   for (std::size_t number = 0; number < options_.leaves; ++number) {
-    // The first ones make leaves of nobody: every parent has a child.
+    // The first ones turn no parent into a leaf: every parent has a child.
     const bool has_parent = number < parents.size() || on(options_.parents, 60);
     const std::string parent =
         parents.empty() || !has_parent

@@ -38,7 +38,7 @@ struct RandomQueues {
 /// Each feature on in half of the cases.
 RandomQueues random_queue_options(Prng& random);
 
-/// Adds the queues, and puts everybody into one.
+/// Adds the queues, and puts every pod into one.
 void add_random_queues(Prng& random, const RandomQueues& options, std::vector<Change>& objects);
 
 /// The pod or group in that queue, whatever it said before.
@@ -57,7 +57,7 @@ RandomQueueCase random_queue_case(Prng& random);
 /// come.
 enum class QueueQuirks : std::uint8_t { with, without };
 
-/// The same with room as the only constraint: nobody looks at others, at labels or at ports.
+/// The same with room as the only constraint: no pod looks at others, at labels or at ports.
 RandomQueueCase random_plain_queue_case(Prng& random, QueueQuirks quirks = QueueQuirks::with);
 
 }  // namespace makeway

@@ -124,7 +124,7 @@ void Builder::add_partitions(const std::string& group) {
   }
 }
 
-/// Usage that is nobody's victim, and now and then somebody who waits.
+/// Usage that is never evicted, and now and then a pod that waits.
 void Builder::add_pods() {
   const std::size_t count = random_.below(5);
   for (std::size_t number = 0; number < count; ++number) {

@@ -1,6 +1,6 @@
 // Random clusters with sessions (SPEC section 6): one to three resource groups, some divided into
 // partitions of all modes, nearly full of sessions with one or several kernels, and sessions that
-// want in. Statuses tell of earlier preemptions: leaving, off the queue, back again, suspended,
+// want in. Statuses record earlier preemptions: leaving, off the queue, back again, suspended,
 // nominated. A few pods are among them.
 //
 // All numbers come from the Prng that is passed in. Objects come out normalized and valid.

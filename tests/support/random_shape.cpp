@@ -257,20 +257,21 @@ PodShape RandomShapes::of_ask(const Pod& pod) {
   }
   if (on(options_.volumes, 50)) shape.claims = volumes().uses();
   if (on(options_.unsupported, 50)) shape.unsupported.emplace_back("schedulingGate quota");
-  if (options_.wishes) wish(pod, shape);
+  if (options_.preferences) add_preferences(pod, shape);
   return shape;
 }
 
-void RandomShapes::wish(const Pod& pod, PodShape& shape) {
+void RandomShapes::add_preferences(const Pod& pod, PodShape& shape) {
   const auto weight = [&] { return static_cast<std::int32_t>(random_.between(1, 4)); };
   while (random_.chance(40)) {
-    shape.wishes.nodes.push_back({.weight = weight(), .term = node_term()});
+    shape.preferences.nodes.push_back({.weight = weight(), .term = node_term()});
   }
   while (random_.chance(40)) {
     const std::int32_t sign = random_.chance(50) ? 1 : -1;
-    shape.wishes.pods.push_back({.weight = sign * weight(), .term = term(pod, random_.chance(50))});
+    shape.preferences.pods.push_back(
+        {.weight = sign * weight(), .term = term(pod, random_.chance(50))});
   }
-  if (random_.chance(40)) shape.wishes.spread.push_back(constraint(pod));
+  if (random_.chance(40)) shape.preferences.spread.push_back(constraint(pod));
 }
 
 }  // namespace makeway

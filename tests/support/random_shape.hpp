@@ -28,7 +28,7 @@ class RandomShapes {
 
   RandomVolumes volumes() { return {random_, std::string(zone_key), "zone"}; }
 
-  /// What matters of a pod that has its place: whom it repels and its ports, mostly.
+  /// What matters of a pod that has its place: the pods that it repels and its ports, mostly.
   PodShape of_bound(const Pod& pod);
   PodShape of_ask(const Pod& pod);
   /// Whether they cannot be on one node because of their ports.
@@ -47,7 +47,7 @@ class RandomShapes {
   PodAffinityTerm term(const Pod& pod, bool of_itself);
   SpreadConstraint constraint(const Pod& pod);
   void demand_nodes(PodShape& shape);
-  void wish(const Pod& pod, PodShape& shape);
+  void add_preferences(const Pod& pod, PodShape& shape);
 
   Prng& random_;
   const RandomPlanning& options_;

@@ -21,7 +21,7 @@ namespace makeway {
 namespace {
 
 constexpr std::string_view gone_node = "node-gone";
-constexpr std::string_view nobody = "nobody";
+constexpr std::string_view missing_name = "nobody";
 
 using Totals = std::map<std::string, std::int64_t>;
 
@@ -117,7 +117,7 @@ class Overlay {
   std::map<std::string, std::string> moved_;
 };
 
-// ---- Everybody together -------------------------------------------------------------------------
+// ---- All kinds together -------------------------------------------------------------------------
 
 class WorldMaker {
  public:
@@ -220,7 +220,7 @@ void WorldMaker::make_group_of(Pod& pod) {
 }
 
 void WorldMaker::pin(Pod& pod) {
-  // Whoever runs is mostly pinned to where it runs.
+  // Running pods are mostly pinned to where they run.
   const std::string node = pod.node.empty() || random_.chance(10) ? any_node() : pod.node;
   switch (random_.below(4)) {
     case 0: pod.notes.required_node = node; break;
@@ -270,7 +270,7 @@ void WorldMaker::mark(Pod& pod) {
 
 void WorldMaker::lose_names(Pod& pod) {
   switch (random_.below(7)) {
-    case 0: pod.group = nobody; break;
+    case 0: pod.group = missing_name; break;
     case 1:
       if (!pod.node.empty()) pod.node = gone_node;
       break;
@@ -279,10 +279,12 @@ void WorldMaker::lose_names(Pod& pod) {
       break;
     case 3: pod.notes.required_node = gone_node; break;
     case 4:
-      if (pod.priority) pod.priority_class = nobody;  // The number counts.
+      if (pod.priority) pod.priority_class = missing_name;  // The number counts.
       break;
-    case 5: pod.labels.push_back({std::string(names::deployment), std::string(nobody)}); break;
-    default: put_into_queue(pod, std::string(nobody));
+    case 5:
+      pod.labels.push_back({std::string(names::deployment), std::string(missing_name)});
+      break;
+    default: put_into_queue(pod, std::string(missing_name));
   }
 }
 
@@ -362,7 +364,7 @@ void WorldMaker::put_into_queues(std::vector<Change>& objects) {
     if (on(options_.queued_at_random, 20)) {
       put_into_queue(*pod, random_.chance(40) ? "" : fmt::format("team-{}", random_.below(2)));
     }
-    if (on(options_.dangling, 2)) put_into_queue(*pod, std::string(nobody));
+    if (on(options_.dangling, 2)) put_into_queue(*pod, std::string(missing_name));
   }
 }
 

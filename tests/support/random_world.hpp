@@ -5,7 +5,7 @@
 //
 // The parts come from the generators of each kind. They are laid over the same nodes: a node that
 // several parts share has what all of them offer together, and some nodes are cut down to little
-// more than what is used. Then marks are spread over whoever is there.
+// more than what is used. Then marks are spread over the pods.
 //
 // A seed is a world. Swarm style: in every world some features are off, so that a failure is small
 // enough to look at.
@@ -40,7 +40,7 @@ struct RandomWorld {
   std::uint64_t shared_percent = 50;  ///< Nodes of sessions and planes that are others' nodes too.
   bool tight = false;                 ///< Some nodes have hardly more than what is used.
   bool overfull = false;              ///< Some have less.
-  // What is spread over everybody.
+  // What is spread over all pods.
   bool pinned = false;   ///< By annotation, affinity or a DaemonSet; members of groups as well.
   bool grouped = false;  ///< More pods join groups, replicas too.
   bool marks = false;    ///< Opted out, protected, owners, costs.
@@ -68,7 +68,7 @@ struct RandomWorldCase {
   RandomWorld options;
   std::vector<Change> objects;
   std::string preset;
-  std::uint64_t seed = 0;  ///< For whoever judges it.
+  std::uint64_t seed = 0;  ///< For the judge.
 };
 
 /// A world and one of the presets that are built in.

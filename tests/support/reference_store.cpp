@@ -30,7 +30,7 @@ std::string label(const Labels& labels, const std::string& key) {
   return "";
 }
 
-/// Tells a missing label from one with an empty value.
+/// Distinguishes a missing label from one with an empty value.
 std::optional<std::string> label_or_none(const Labels& labels, const std::string& key) {
   for (const Label& candidate : labels) {
     if (candidate.key == key) return candidate.value;
@@ -115,8 +115,9 @@ void ReferenceStore::remember_keys(const Pod& pod) {
   for (const NodeSelectorTerm& term : pod.shape.node_terms) {
     for (const Requirement& requirement : term.labels) selecting_keys_.insert(requirement.key);
   }
-  for (const NodeWish& wish : pod.shape.wishes.nodes) {
-    for (const Requirement& requirement : wish.term.labels) selecting_keys_.insert(requirement.key);
+  for (const NodePreference& preference : pod.shape.preferences.nodes) {
+    for (const Requirement& requirement : preference.term.labels)
+      selecting_keys_.insert(requirement.key);
   }
   selecting_keys_.erase("kubernetes.io/hostname");
 }

@@ -21,7 +21,7 @@ std::size_t open_members(const Cluster& cluster, GroupIndex group) {
 ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask,
                      Time now) {
   if (ask.outcome == Outcome::fits || ask.outcome == Outcome::waits) {
-    return {.kind = CostKind::nobody, .score = {}};
+    return {.kind = CostKind::no_victims, .score = {}};
   }
   if (ask.outcome != Outcome::preempts) return {};
   std::vector<PodIndex> victims;
@@ -42,7 +42,7 @@ ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const P
 ScoredAnswer cost_of(const BruteGroupAnswer& answer) {
   switch (answer.verdict) {
     case BruteVerdict::fits:
-    case BruteVerdict::waits: return {.kind = CostKind::nobody, .score = {}};
+    case BruteVerdict::waits: return {.kind = CostKind::no_victims, .score = {}};
     case BruteVerdict::preempts: return {.kind = CostKind::victims, .score = answer.score};
     case BruteVerdict::nothing:
     case BruteVerdict::unknown: return {};
@@ -58,14 +58,14 @@ int compared(const ScoredAnswer& a, const ScoredAnswer& b) {
 std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b) {
   if (a.kind != b.kind) {
     const bool missing = a.kind == CostKind::no_plan || b.kind == CostKind::no_plan;
-    return missing ? "no plan" : "nobody must leave";
+    return missing ? "no plan" : "no eviction is needed";
   }
   const auto at = std::ranges::mismatch(a.score, b.score).in1;
   return at == a.score.end() ? "equal" : std::string(choice_name(at->key));
 }
 
 std::string text(const ScoredAnswer& cost) {
-  if (cost.kind == CostKind::nobody) return "nobody must leave";
+  if (cost.kind == CostKind::no_victims) return "no eviction is needed";
   if (cost.kind == CostKind::no_plan) return "no plan";
   std::string result;
   for (const ScoreTerm& term : cost.score) {

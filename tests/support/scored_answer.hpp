@@ -14,8 +14,8 @@
 namespace makeway {
 
 enum class CostKind : std::uint8_t {
-  nobody,   ///< It fits, or waits for those who are leaving.
-  victims,  ///< See the score.
+  no_victims,  ///< It fits, or waits for leaving pods.
+  victims,     ///< See the score.
   no_plan,
 };
 
@@ -33,8 +33,8 @@ ScoredAnswer cost_of(const BruteGroupAnswer& answer);
 
 /// Negative: the first is better.
 int compared(const ScoredAnswer& a, const ScoredAnswer& b);
-/// What decides between them: a key of the score, or "no plan", "nobody must leave" of the kinds
-/// that one of them is; "equal".
+/// What decides between them: a key of the score, or "no plan", "no eviction is needed" of the
+/// kinds that one of them is; "equal".
 std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b);
 std::string text(const ScoredAnswer& cost);
 /// "preempts web-0->node-1 -default/low"

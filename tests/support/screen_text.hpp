@@ -1,4 +1,4 @@
-// What must never reach a terminal (SPEC law 13, docs/security.md), told independently of
+// What must never reach a terminal (SPEC law 13, docs/security.md), decided independently of
 // base/printable.hpp.
 //
 //   text += screen_payload;                       // somewhere in an object

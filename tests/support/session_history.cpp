@@ -67,12 +67,12 @@ SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
 
 SimOptions SessionHistory::sim_options() {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = planning_now};
-  sim.manners.session_late = [this](const Session&) {
+  sim.behaviour.session_late = [this](const Session&) {
     const bool late = !calm_ && random_.chance(10);
     return std::optional(Duration{late ? random_.between(1, 90) * 1'000 : 0});
   };
   // People come back when `disturb` says so.
-  sim.manners.session_back = [](const Session&) { return std::optional<Duration>(); };
+  sim.behaviour.session_back = [](const Session&) { return std::optional<Duration>(); };
   return sim;
 }
 
@@ -143,7 +143,7 @@ void SessionHistory::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   }
 }
 
-/// Everybody who waits for a turn has one, and nobody else.
+/// Every session that waits for a turn has one, and no other.
 void SessionHistory::judge_asks(const Plan& plan) {
   std::set<Key> asked;
   for (const PlanAsk& ask : plan.asks) {
@@ -199,7 +199,7 @@ void SessionHistory::judge_victim(const PlanAsk& ask, const PlanSessionVictim& v
   }
 }
 
-/// Nothing is lost, nobody has become somebody else, and the world has done what was decided.
+/// No session is lost or replaced, and the world has done what was decided.
 void SessionHistory::judge_states() {
   std::map<Key, Session> there;
   for (const Session& session : sessions()) {

@@ -5,14 +5,15 @@
 //   history.calm(40);   // nothing else happens any more
 //   history.complaints();
 //
-// The world is that of src/sim, the loop that of src/control, told to decide about everybody in
+// The world is that of src/sim, the loop that of src/control, which decides about every session in
 // each cycle; this watches it. Sessions whose grace time is over leave, now and then late. `step`
-// also lets sessions end, come, and be resumed by their people.
+// also lets sessions end, come, and be resumed by their users.
 //
 // Complaints are plans that break a law, actions that the world refuses, and what SPEC section 6
-// promises over time: nobody is forgotten, exempt times and `maxPreemptions` are kept, whoever is
-// off the queue stays off it until its back-off has passed, nobody's configuration changes while it
-// is preempted and comes back, and what the world does with a plan is what `sessions_after` says.
+// promises over time: no session is forgotten, exempt times and `maxPreemptions` are kept, a
+// session that is off the queue stays off it until its back-off has passed, no configuration
+// changes while its session is preempted and comes back, and what the world does with a plan is
+// what `sessions_after` says.
 #pragma once
 
 #include <map>
@@ -38,7 +39,7 @@ class SessionHistory final : private LoopWatcher {
 
   std::int64_t evictions() const { return evictions_; }
   std::int64_t resumed() const { return resumed_; }
-  /// The last calm cycle, counted from 1, in which somebody had to leave; 0: none.
+  /// The last calm cycle, counted from 1, in which a session was preempted; 0: none.
   std::size_t last_calm_eviction() const { return last_calm_eviction_; }
   const std::vector<std::string>& complaints() const { return complaints_; }
   std::string story() const;

@@ -56,7 +56,7 @@ inline void write_test_key(EVP_PKEY* key, const std::string& path, std::string p
       1);
 }
 
-/// An encrypted connection that trusts the certificate in that file and nobody else.
+/// An encrypted connection that trusts only the certificate in that file.
 class TlsTestClient {
  public:
   TlsTestClient(std::uint16_t port, const std::string& certificate)

@@ -24,7 +24,7 @@ inline std::string queued_pod(std::string_view name, std::string_view version,
 }
 
 inline WriteJob queued_job(const std::string& name, std::vector<WriteStep> steps) {
-  return {.object = "Pod a/" + name,
+  return {.object = pod_ref("a", name),
           .ask = {},
           .unit = {},
           .seen = {.object =
@@ -47,8 +47,8 @@ inline WriteJob victim_of(const std::string& name, std::string unit = {},
                           std::string ask = "Pod a/u") {
   WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
   victim.is_eviction = true;
-  victim.ask = std::move(ask);
-  victim.unit = unit.empty() ? victim.object : std::move(unit);
+  victim.ask = parse_ref(ask);
+  victim.unit = unit.empty() ? victim.object : *parse_ref(unit);
   return victim;
 }
 inline ApiResult<HttpAnswer> budget_says_no() {
@@ -81,7 +81,7 @@ class WriteQueueScene : public testing::Test {
   std::vector<std::string> refused() {
     std::vector<std::string> texts;
     for (const Receipt& receipt : queue.take_receipts()) {
-      texts.push_back(receipt.object + ": " + receipt.reason);
+      texts.push_back(ref_text(receipt.object) + ": " + receipt.reason);
     }
     return texts;
   }

@@ -6,7 +6,7 @@ namespace makeway::tidy {
 
 const std::vector<Exception>& exceptions() {
   static const std::vector<Exception> table = {
-      {"src/base/check.cpp", "'fmt::print'", "a broken invariant has nobody left to return to"},
+      {"src/base/check.cpp", "'fmt::print'", "a broken invariant has no caller left to return to"},
       {"src/base/check.cpp", "'fputs'", "as above"},
       {"src/base/check.cpp", "'std::abort'", "CHECK ends the process, that is its purpose"},
       {"src/base/check.cpp", "'thread_local'",
@@ -14,7 +14,7 @@ const std::vector<Exception>& exceptions() {
       {"src/codec/json_cursor.hpp", "<simdjson.h>",
        "the cursor is simdjson's; check_reach keeps it inside codec"},
       {"src/base/shared_list.hpp", "'shared_ptr'",
-       "copies of a long list are one list until somebody changes his; that is its purpose"},
+       "copies of a long list are one list until one of them is changed; that is its purpose"},
       {"src/server/http_server.hpp", "'shared_ptr'",
        "a frame for 200 viewers is one text, and a late answer must not keep its server alive"},
       {"src/server/http_server.cpp", "'shared_ptr'",

@@ -1,4 +1,4 @@
-// Rules about files as such: nothing dead, a README per folder, no paths of somebody's machine.
+// Rules about files as such: nothing dead, a README per folder, no paths of one machine.
 #pragma once
 
 #include "tidy/source_text.hpp"
@@ -18,7 +18,7 @@ Findings check_dead_data(const Tree& tree);
 /// Every folder with sources below src/, tests/ and bench/ has a README.md with a paragraph.
 Findings check_readmes(const Tree& tree);
 
-/// Absolute paths of the machine somebody worked on.
+/// Absolute paths of a developer's machine.
 Findings check_machine_paths(const SourceFile& file);
 
 }  // namespace makeway::tidy

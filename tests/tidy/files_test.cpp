@@ -52,7 +52,7 @@ TEST(DeadData, FuzzersAndCorporaBelongTogether) {
             (Paths{"tests/corpus/yaml_fuzz", "tests/corpus/old_fuzz"}));
 }
 
-TEST(DeadData, FoldersAreNamedBySomebody) {
+TEST(DeadData, FoldersAreNamedSomewhere) {
   Tree tree = {{"tests/scenarios/lonely/a.txt", ""}, {"tests/scenarios/a.cpp", "open(\"read\");"}};
   EXPECT_EQ(paths(check_dead_data(tree)), Paths{"tests/scenarios/lonely"});
   tree.push_back({"tests/scenarios/b.cpp", "read(\"lonely\");"});
@@ -89,8 +89,8 @@ TEST(MachinePaths, AreFoundButNotRelativeOnes) {
 
 TEST(Exceptions, ForgiveExactlyTheirFinding) {
   const std::vector<Exception> table = {{"a.cpp", "dead", "because"}};
-  const Findings findings = {{.path = "a.cpp", .line = 0, .message = "dead: nobody"},
-                             {.path = "b.cpp", .line = 0, .message = "dead: nobody"}};
+  const Findings findings = {{.path = "a.cpp", .line = 0, .message = "dead: unused"},
+                             {.path = "b.cpp", .line = 0, .message = "dead: unused"}};
   EXPECT_EQ(paths(apply_exceptions(findings, table)), Paths{"b.cpp"});
 }
 

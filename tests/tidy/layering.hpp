@@ -1,4 +1,4 @@
-// Rule: who may include whom.
+// Rule: which layer may include which.
 //
 // 1. A layer includes itself and what the table in layering.cpp lists for it; what is not listed
 //    is forbidden. Tests beside a layer may also use tests/support.

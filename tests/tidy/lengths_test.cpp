@@ -32,9 +32,9 @@ TEST(Lines, HaveNoTabsAndNoTrailingBlanks) {
   EXPECT_EQ(count("src/base/a.cpp", "int a;\r\n"), 1U);
 }
 
-TEST(Files, HaveSevenHundredLines) {
-  EXPECT_EQ(count("src/base/a.cpp", repeat("x\n", 700)), 0U);
-  EXPECT_EQ(count("src/base/a.cpp", repeat("x\n", 701)), 1U);
+TEST(Files, HaveAThousandLines) {
+  EXPECT_EQ(count("src/base/a.cpp", repeat("x\n", 1'000)), 0U);
+  EXPECT_EQ(count("src/base/a.cpp", repeat("x\n", 1'001)), 1U);
 }
 
 std::vector<std::string> heads(std::string_view cpp) {

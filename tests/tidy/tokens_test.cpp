@@ -34,7 +34,7 @@ TEST(Tokens, OnlyWholeWordsInCode) {
   EXPECT_EQ(count("src/model/a.cpp", "double a;\ndouble b;"), 2U);
 }
 
-TEST(Tokens, TellLineAndReplacement) {
+TEST(Tokens, NameLineAndReplacement) {
   const Findings findings = check_tokens({.path = "src/model/a.cpp", .text = "\n\ndouble a;"});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(to_text(findings[0]),

@@ -11,14 +11,15 @@
 #include "tidy/lengths.hpp"
 #include "tidy/seeds.hpp"
 #include "tidy/tokens.hpp"
+#include "tidy/words.hpp"
 
 namespace makeway::tidy {
 namespace {
 
-/// ctest tells; a program started by hand looks upwards from where it stands.
+/// ctest sets it; a program started by hand searches the parent folders.
 std::filesystem::path repository_root() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
-  if (const char* told = std::getenv("MAKEWAY_SOURCE_DIR")) return told;
+  if (const char* given = std::getenv("MAKEWAY_SOURCE_DIR")) return given;
   std::filesystem::path folder = std::filesystem::current_path();
   while (!exists(folder / "CMakePresets.json") && folder.has_relative_path()) {
     folder = folder.parent_path();
@@ -42,6 +43,7 @@ Findings check_tree(const Tree& tree) {
     append(findings, check_includes(file));
     append(findings, check_tokens(file));
     append(findings, check_leftovers(file));
+    append(findings, check_words(file));
     append(findings, check_lines(file));
     append(findings, check_functions(file));
     append(findings, check_machine_paths(file));

@@ -149,14 +149,15 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
                       Cluster& cluster, Terminal& terminal) {
   const SimLoad load{.objects = objects_of(cluster)};
   SimOptions options{.cycle = Duration{0}, .sample = Duration{0}, .start = plan.now, .until = end};
-  options.manners.scales_deployments = configuration.replica.enabled;
+  options.behaviour.scales_deployments = configuration.replica.enabled;
   SimWorld world(load, options);
   std::size_t refused = 0;
   const auto take = [&](const Batch& batch) {
     for (const Change& change : batch.changes) cluster.apply(change);
     for (const Receipt& receipt : batch.receipts) {
       terminal.error.write(fmt::format("warning: {}: not carried out: {}\n",
-                                       printable(receipt.object), printable(receipt.reason)));
+                                       printable(ref_text(receipt.object)),
+                                       printable(receipt.reason)));
     }
     refused += batch.receipts.size();
   };

@@ -131,9 +131,9 @@ ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
   if (const std::string wrong = refuse_flags(arguments, terminal); !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
-  LeaseWish lease;
+  LeaseRequest lease;
   if (const std::string wrong =
-          read_lease_wish(arguments.given("lease").value_or(standard_lease), lease);
+          read_lease_request(arguments.given("lease").value_or(standard_lease), lease);
       !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
@@ -144,8 +144,8 @@ ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
   ExitStatus status = ExitStatus::done;
   const auto document = read_rules(arguments, *reading.document, terminal, status);
   if (!document) return status;
-  const kube::TargetWish target{.kubeconfig = std::string(arguments.text("kubeconfig")),
-                                .context = std::string(arguments.text("context"))};
+  const kube::TargetRequest target{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                   .context = std::string(arguments.text("context"))};
   OpenedCluster opened = open_cluster(target, terminal.kube);
   terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
   if (opened.connection == nullptr) return ExitStatus::failed;

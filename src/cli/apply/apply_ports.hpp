@@ -54,8 +54,8 @@ class VersionCarrier final : public kube::PlanCarrier {
   std::vector<Receipt> take_receipts() override {
     return behind_ == nullptr ? std::vector<Receipt>{} : behind_->take_receipts();
   }
-  void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override {
-    for (const ObjectSight& sight : sights) {
+  void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& sights) override {
+    for (const ObjectState& sight : sights) {
       Key key{sight.namespace_name, sight.name};
       if (sight.kind == ObjectKind::pod && planned_.contains(key)) {
         seen_[std::move(key)] = sight.version;

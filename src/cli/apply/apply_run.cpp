@@ -25,7 +25,7 @@ namespace {
 
 constexpr Duration apply_step_max{200};  ///< So soon a signal is heard.
 constexpr Duration apply_finish_max{5'000};
-constexpr Duration sight_max{300'000};  ///< So long the first sight of the cluster may take.
+constexpr Duration sight_max{300'000};  ///< So long the first seen_object of the cluster may take.
 /// So long nothing may happen at all while nobody is leaving; asks are tried again more often.
 constexpr Duration quiet_max{360'000};
 
@@ -258,8 +258,8 @@ class ApplyRun {
       if (interrupts_.seen()) return false;
       if (sees) break;
       const bool is_over = kube::monotonic_now() >= until;
-      if (!is_over && feed_->trouble() != kube::SightTrouble::hopeless) continue;
-      for (const kube::MissingSight& each : feed_->missing()) tell_problem(each.error.problem);
+      if (!is_over && feed_->trouble() != kube::WatchTrouble::permanent) continue;
+      for (const kube::MissingWatch& each : feed_->missing()) tell_problem(each.error.problem);
       if (is_over) tell_error(fmt::format("the cluster is not seen after {}", to_text(sight_max)));
       return false;
     }

@@ -33,7 +33,7 @@ struct ApplyParts {
   std::unique_ptr<kube::Connection> connection;
   std::vector<kube::ServedResource> served;
   std::vector<std::string> schedulers;  ///< Whose pods may be placed.
-  LeaseWish lease;
+  LeaseRequest lease;
   bool yes = false;
   bool dry_run = false;
 };

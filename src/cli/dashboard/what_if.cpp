@@ -167,7 +167,7 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   if (!board.has_begun()) return error_reply(503, "the cluster is not in sight yet; try again");
   const Result<UsedRules> rules = rules_of(request, board);
   if (!rules) return error_reply(400, rules.error().message);
-  LoadWish wish;
+  LoadOptions wish;
   wish.feed = context_of(board.cluster());
   LoadResult read = load_text(request.body, "the manifest", {}, wish);
   if (!read.loaded) return error_reply(400, problems_text(read.problems));
@@ -219,8 +219,8 @@ std::string evictions_text(const AskName& ask, const server::Board& board) {
                               : fmt::format("{}/{}", ask.namespace_name, ask.name);
   std::string text;
   for (const server::SeenPreemption& seen : board.preemptions()) {
-    for (const ToldVictim& victim : seen.victims) {
-      if (victim.who != who) continue;
+    for (const ReportedVictim& victim : seen.victims) {
+      if (victim.name != who) continue;
       text.insert(0, fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when),
                                  victim.node, seen.ask, victim.reason));
     }

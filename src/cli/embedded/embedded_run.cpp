@@ -111,8 +111,8 @@ class EmbeddedRun {
     options.seed = wish_.seed;
     options.sample = {0};
     options.until = ends_at();
-    options.manners.scales_deployments = rules_->configuration.replica.enabled;
-    options.manners.places_sessions = rules_->configuration.session.enabled;
+    options.behaviour.scales_deployments = rules_->configuration.replica.enabled;
+    options.behaviour.places_sessions = rules_->configuration.session.enabled;
     return options;
   }
 

@@ -25,9 +25,9 @@ std::int64_t amount_in(RequestRow row, ResourceIndex resource) {
   return 0;
 }
 
-ScenePreemption scene_preemption(const ToldPreemption& told, const ToldVictim& victim) {
+ScenePreemption scene_preemption(const ReportedPreemption& told, const ReportedVictim& victim) {
   ScenePreemption scene{.when = told.when,
-                        .victim = victim.who,
+                        .victim = victim.name,
                         .priority = victim.priority,
                         .node = victim.node,
                         .ask = told.ask,
@@ -57,9 +57,9 @@ void SceneWatcher::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
 void SceneWatcher::note_actions(const Plan& plan, Time now) {
   start_count_ += static_cast<std::uint64_t>(
       std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type));
-  for (const ToldPreemption& told : told_preemptions(plan, now, preemptions_kept)) {
+  for (const ReportedPreemption& told : preemption_report(plan, now, preemptions_kept)) {
     preemption_count_ += told.victims_count;
-    for (const ToldVictim& victim : told.victims) {
+    for (const ReportedVictim& victim : told.victims) {
       preemptions_.push_front(scene_preemption(told, victim));
       if (preemptions_.size() > preemptions_kept) preemptions_.pop_back();
       if (preempted_) preempted_(preemptions_.front());

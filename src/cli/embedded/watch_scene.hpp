@@ -1,6 +1,6 @@
 // SceneWatcher: hears a loop and keeps what a person wants to see of it.
 //
-// Who waits (control/waiting_asks.hpp), the last who had to leave (control/told_preemptions.hpp),
+// Who waits (control/waiting_asks.hpp), the last who had to leave (control/preemption_report.hpp),
 // and how long decisions took. What the cluster itself shows is read off it when a scene is made.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "cli/embedded/scene.hpp"
 #include "control/loop_watcher.hpp"
-#include "control/told_preemptions.hpp"
+#include "control/preemption_report.hpp"
 #include "control/waiting_asks.hpp"
 
 namespace makeway::cli {

@@ -80,7 +80,8 @@ std::string line_about(const ReceiptsRecord& record) {
       record.receipts.size() == 1
           ? std::string()
           : fmt::format(", and {}", counted(record.receipts.size() - 1, "other"));
-  return fmt::format("not carried out: {}: {}{}", first.object_and_plane(), first.reason, others);
+  return fmt::format("not carried out: {}: {}{}", ref_and_plane_text(first.object), first.reason,
+                     others);
 }
 std::string line_about(const RefusedRecord& record) {
   const std::string first =

@@ -42,7 +42,7 @@ std::string member_text(const JsonValue& tree, std::string_view key) {
   return value == nullptr ? std::string{} : compact(*value);
 }
 
-/// Who gets what, who leaves, and what is done; none of the words.
+/// Places, victims and actions; none of the words.
 std::string decisions_of(std::string_view plan) {
   const auto tree = parse_json_value(plan);
   if (!tree) return "no plan";

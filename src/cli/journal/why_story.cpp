@@ -277,12 +277,10 @@ bool WhyStory::undo(std::string_view plan, const std::string& name) {
 
 void WhyStory::hear_receipts(const ReceiptsRecord& record) {
   for (const Receipt& receipt : record.receipts) {
-    const std::size_t blank = receipt.object.find(' ');
-    if (blank == std::string::npos) continue;
-    const std::string object = name_in(receipt.plane, receipt.object);
-    if (!undo(receipt.plan, object.substr(blank + 1))) continue;
-    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})", object,
-                                 receipt.reason, receipt.plan));
+    const ObjectRef& object = receipt.object;
+    if (!undo(receipt.plan, name_in(object.plane, name_text(object)))) continue;
+    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})",
+                                 ref_and_plane_text(object), receipt.reason, receipt.plan));
   }
 }
 

@@ -384,7 +384,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   ConfigurationChoice choice = wish.configuration;
   const bool keep_going = arguments.has("keep-going");
   VersionReader versions;
-  LoadWish load_wish{
+  LoadOptions load_wish{
       .asked = asked, .keep_going = keep_going, .planes_of_dumps = !choice.live_trust};
   if (arguments.text("output") != "text") {
     load_wish.hears = [&](std::string_view json) { versions.read(json); };

@@ -45,9 +45,9 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
     if (is_told(receipt, batch.now)) continue;
     log_.tell(LogLevel::warning, "refused",
               {{"plan", receipt.plan},
-               {"object", receipt.object},
-               {"plane", receipt.plane},
-               {"for", receipt.ask},
+               {"object", ref_text(receipt.object)},
+               {"plane", receipt.object.plane},
+               {"for", receipt.ask ? ref_text(*receipt.ask) : std::string()},
                {"reason", receipt.reason}});
   }
 }
@@ -56,7 +56,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
 bool DecisionLog::is_told(const Receipt& receipt, Time now) {
   if (!receipt.again_at) return false;
   std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });
-  return !braked_.try_emplace({receipt.object_and_plane(), receipt.ask}, *receipt.again_at).second;
+  return !braked_.try_emplace({receipt.object, receipt.ask}, *receipt.again_at).second;
 }
 
 void DecisionLog::forget(const Change& change) {

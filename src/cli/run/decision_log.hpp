@@ -45,7 +45,7 @@ class DecisionLog final : public LoopWatcher {
   std::map<AskName, std::string> told_;           ///< The last answer of whoever is pending.
   std::map<std::string, std::string> undecided_;  ///< Who cannot ask, and why it was said.
   /// By object and ask: until when a brake holds.
-  std::map<std::pair<std::string, std::string>, Time> braked_;
+  std::map<std::pair<ObjectRef, std::optional<ObjectRef>>, Time> braked_;
   BugFiles bug_files_;
   bool has_seen_bug_ = false;
 };

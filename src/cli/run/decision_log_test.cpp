@@ -113,7 +113,10 @@ TEST_F(DecisionLogTest, WhoCannotAskIsToldOnce) {
 }
 
 TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {
-  Receipt receipt{.plan = "0123", .object = "Pod shop/low", .reason = "brake", .ask = "Queue a"};
+  Receipt receipt{.plan = "0123",
+                  .object = pod_ref("shop", "low"),
+                  .reason = "brake",
+                  .ask = parse_ref("Queue a")};
   receipt.again_at = Time{5'000};
   show({}, {receipt}, Time{0});
   EXPECT_TRUE(take().contains("event=refused"));
@@ -177,16 +180,16 @@ TEST_F(DecisionLogTest, RefusalsAreWarnings) {
 
 TEST_F(DecisionLogTest, ARefusalNamesThePlane) {
   Receipt receipt{.plan = "0123",
-                  .object = "Deployment a/web",
+                  .object = *parse_ref("Deployment a/web"),
                   .reason = "brake",
-                  .ask = "ReplicaSchedule a/reco",
-                  .again_at = Time{4'000'000'000'000},
-                  .plane = "east"};
+                  .ask = parse_ref("ReplicaSchedule a/reco"),
+                  .again_at = Time{4'000'000'000'000}};
+  receipt.object.plane = "east";
   show({}, {receipt});
   EXPECT_TRUE(take().contains("object=\"Deployment a/web\" plane=east for="));
   show({}, {receipt});
   EXPECT_EQ(take(), "") << "a brake is told once";
-  receipt.plane = "west";
+  receipt.object.plane = "west";
   show({}, {receipt});
   EXPECT_TRUE(take().contains("plane=west")) << "that is another Deployment";
 }

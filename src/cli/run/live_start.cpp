@@ -54,7 +54,7 @@ std::string new_identity(const std::string& host) {
   return fmt::format("{}_{}_{:016x}", host, ::getpid(), kube::real_connection_tools().jitter_seed);
 }
 
-std::string read_lease_wish(std::string_view text, LeaseWish& wish) {
+std::string read_lease_request(std::string_view text, LeaseRequest& request) {
   const std::size_t slash = text.find('/');
   const bool has_both = slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
                         text.find('/', slash + 1) == std::string_view::npos;
@@ -62,8 +62,8 @@ std::string read_lease_wish(std::string_view text, LeaseWish& wish) {
     return fmt::format("--lease '{}': expected NAMESPACE/NAME, such as {}", shorten(text),
                        standard_lease);
   }
-  wish.namespace_name = text.substr(0, slash);
-  wish.name = text.substr(slash + 1);
+  request.namespace_name = text.substr(0, slash);
+  request.name = text.substr(slash + 1);
   return {};
 }
 

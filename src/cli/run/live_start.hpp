@@ -20,12 +20,12 @@ std::string host_name();
 /// Of this process among all that ever held the Lease.
 std::string new_identity(const std::string& host);
 
-struct LeaseWish {
+struct LeaseRequest {
   std::string namespace_name;
   std::string name;
 };
 /// "NAMESPACE/NAME"; empty: all is well, else what is wrong with it.
-std::string read_lease_wish(std::string_view text, LeaseWish& wish);
+std::string read_lease_request(std::string_view text, LeaseRequest& request);
 inline constexpr std::string_view standard_lease = "kube-system/makeway";
 
 }  // namespace makeway::cli

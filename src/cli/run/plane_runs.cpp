@@ -138,7 +138,7 @@ void PlaneRuns::join(kube::LivePort& port) {
 void PlaneRuns::tell_missing(Plane& plane) {
   plane.was_missed = true;
   bool was_told = false;
-  for (const kube::MissingSight& each : plane.feed->missing()) {
+  for (const kube::MissingWatch& each : plane.feed->missing()) {
     if (each.error.failure != kube::Failure::forbidden && std::exchange(was_told, true)) continue;
     tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name, each.error.problem);
   }
@@ -151,7 +151,7 @@ void PlaneRuns::tell() {
     if (sees != plane.sees) {
       plane.sees = sees;
       if (sees) {
-        log_.tell(LogLevel::info, "plane-sight", {{"plane", plane.name}});
+        log_.tell(LogLevel::info, "plane-seen_object", {{"plane", plane.name}});
       } else {
         tell_missing(plane);
         log_.tell(LogLevel::warning, "plane-lost",
@@ -161,7 +161,7 @@ void PlaneRuns::tell() {
                     "again"}});
       }
     }
-    const bool has_trouble = plane.feed->trouble() != kube::SightTrouble::none;
+    const bool has_trouble = plane.feed->trouble() != kube::WatchTrouble::none;
     if (!sees && has_trouble && !plane.was_missed) tell_missing(plane);
     is_listing = is_listing || (!sees && !plane.was_missed);
   }

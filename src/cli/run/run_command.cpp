@@ -14,7 +14,7 @@
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/run/live_start.hpp"
-#include "cli/run/run_wish.hpp"
+#include "cli/run/run_request.hpp"
 #include "cli/run/scheduler_run.hpp"
 #include "cli/run/shadow_run.hpp"
 #include "cli/simulate/simulate_journal.hpp"
@@ -71,12 +71,12 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
 }
 
 /// Fewer than wished: one could not be opened, and that was told.
-std::vector<PlaneParts> open_planes(const RunWish& wish, const kube::KubeTarget& home,
+std::vector<PlaneParts> open_planes(const RunRequest& request, const kube::KubeTarget& home,
                                     Terminal& terminal) {
   std::vector<PlaneParts> planes;
   GivenServers servers;
   servers.note_home(home);
-  for (const LivePlane& plane : wish.planes) {
+  for (const LivePlane& plane : request.planes) {
     OpenedCluster opened = open_cluster(plane.target, terminal.kube);
     if (opened.connection != nullptr) {
       if (auto twice = servers.note(plane.name, opened.connection->target())) {
@@ -101,42 +101,42 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
     }
     return run_embedded(arguments, terminal);
   }
-  Result<RunWish> wish = read_run_wish(arguments);
-  if (!wish) return usage_error(wish.error().message, terminal);
-  const bool is_shadow = !wish->shadow.empty();
+  Result<RunRequest> request = read_run_request(arguments);
+  if (!request) return usage_error(request.error().message, terminal);
+  const bool is_shadow = !request->shadow.empty();
   ExitStatus status = ExitStatus::done;
   const auto document = read_rules(arguments, is_shadow, terminal, status);
   if (!document) return status;
-  wish->schedulers = served_schedulers(std::move(wish->schedulers), document->configuration);
-  std::optional<JournalOptions> journal_wish;
+  request->schedulers = served_schedulers(std::move(request->schedulers), document->configuration);
+  std::optional<JournalOptions> journal_request;
   if (arguments.has("journal")) {
     Result<JournalOptions> options = journal_options(arguments);
     if (!options) return usage_error(options.error().message, terminal);
-    journal_wish = *std::move(options);
+    journal_request = *std::move(options);
   }
-  OpenedCluster opened = open_cluster(wish->target, terminal.kube);
+  OpenedCluster opened = open_cluster(request->target, terminal.kube);
   const Palette palette = palette_for_error(terminal);
   terminal.error.write(problem_lines(opened.problems, palette));
   if (opened.connection == nullptr) return ExitStatus::failed;
-  std::vector<PlaneParts> planes = open_planes(*wish, opened.connection->target(), terminal);
-  if (planes.size() < wish->planes.size()) return ExitStatus::failed;
+  std::vector<PlaneParts> planes = open_planes(*request, opened.connection->target(), terminal);
+  if (planes.size() < request->planes.size()) return ExitStatus::failed;
   const auto served = opened.connection->api().discover();
   if (!served) {
     terminal.error.write(problem_lines(Problems{served.error().problem}, palette));
     return ExitStatus::failed;
   }
   std::unique_ptr<Journal> journal;
-  if (journal_wish) {
-    journal = open_journal(*std::move(journal_wish), terminal);
+  if (journal_request) {
+    journal = open_journal(*std::move(journal_request), terminal);
     if (journal == nullptr) return ExitStatus::failed;
   }
   if (is_shadow) {
     kube::LiveFeed feed(std::move(opened.connection), *served,
                         kube::real_connection_tools().jitter_seed, {}, kube::FeedUse::to_compare);
-    status = run_shadow(*wish, *document, feed, journal.get(), terminal,
+    status = run_shadow(*request, *document, feed, journal.get(), terminal,
                         palette_for_out(terminal, arguments.text("color")));
   } else {
-    status = run_scheduler({.wish = *wish,
+    status = run_scheduler({.request = *request,
                             .document = *document,
                             .connection = std::move(opened.connection),
                             .served = *served,

@@ -26,7 +26,7 @@ namespace {
 
 constexpr Duration step_max{200};       ///< So soon a signal is heard.
 constexpr Duration finish_max{5'000};   ///< So long what is being written may take at the end.
-constexpr Duration blind_max{300'000};  ///< So long the cluster may be out of sight.
+constexpr Duration blind_max{300'000};  ///< So long the cluster may be out of seen_object.
 
 std::string joined_names(const std::vector<std::string>& names) {
   std::string text;
@@ -38,16 +38,16 @@ class SchedulerRun {
  public:
   SchedulerRun(SchedulerParts parts, Terminal& terminal)
       : parts_(std::move(parts)),
-        wish_(parts_.wish),
+        request_(parts_.request),
         configuration_(parts_.document.configuration),
         host_(host_name()),
         identity_(new_identity(host_)),
         tools_(real_tools()),
-        log_(terminal.error, wish_.json, [] { return kube::SystemClock().now(); }),
-        decisions_sink_(wish_.dry_run ? terminal.out : terminal.error, wish_.json,
+        log_(terminal.error, request_.json, [] { return kube::SystemClock().now(); }),
+        decisions_sink_(request_.dry_run ? terminal.out : terminal.error, request_.json,
                         [] { return kube::SystemClock().now(); }),
         decisions_(decisions_sink_, parts_.document),
-        metrics_(wish_.schedulers),
+        metrics_(request_.schedulers),
         watchers_(heard_by()),
         planes_(std::move(parts_.planes), configuration_, log_),
         lease_times_(kube::lease_times(configuration_)) {
@@ -60,7 +60,7 @@ class SchedulerRun {
     tell_start();
     health_.stepped(kube::monotonic_now());
     if (!listen() || !may_begin()) return ExitStatus::failed;
-    if (!wish_.dry_run && !seek_lead()) {
+    if (!request_.dry_run && !seek_lead()) {
       const bool lost = keeper_ != nullptr && keeper_->was_lost();
       tell_end();
       if (was_ended_) return ExitStatus::done;
@@ -86,7 +86,7 @@ class SchedulerRun {
 
   bool is_over() {
     const bool time_is_up =
-        wish_.ends_after && kube::monotonic_now() - started_ >= *wish_.ends_after;
+        request_.ends_after && kube::monotonic_now() - started_ >= *request_.ends_after;
     was_ended_ = was_ended_ || time_is_up || interrupts_.seen();
     return was_ended_;
   }
@@ -94,9 +94,9 @@ class SchedulerRun {
   // ---- Before ----
 
   bool listen() {
-    if (!wish_.listen.address) return true;
+    if (!request_.listen.address) return true;
     auto started = start_dashboard(
-        {.listen = wish_.listen, .journal = wish_.journal, .schedulers = wish_.schedulers},
+        {.listen = request_.listen, .journal = request_.journal, .schedulers = request_.schedulers},
         [this](std::string_view path) {
           return server::run_page(path, health_, metrics_, kube::monotonic_now());
         });
@@ -109,11 +109,11 @@ class SchedulerRun {
     dashboard_ = std::move(*started);
     watchers_.add(dashboard_->watcher());
     log_.tell(LogLevel::info, "listening",
-              {{"address", fmt::format("{}:{}", wish_.listen.address->host, dashboard_->port())},
-               {shows_dashboard(wish_.listen) ? "dashboard" : "metrics",
-                dashboard_address(wish_.listen, dashboard_->port()) +
-                    (shows_dashboard(wish_.listen) ? "" : "metrics")}});
-    if (std::string warning = dashboard_warning(wish_.listen); !warning.empty()) {
+              {{"address", fmt::format("{}:{}", request_.listen.address->host, dashboard_->port())},
+               {shows_dashboard(request_.listen) ? "dashboard" : "metrics",
+                dashboard_address(request_.listen, dashboard_->port()) +
+                    (shows_dashboard(request_.listen) ? "" : "metrics")}});
+    if (std::string warning = dashboard_warning(request_.listen); !warning.empty()) {
       log_.tell(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
     }
     return true;
@@ -128,25 +128,25 @@ class SchedulerRun {
   }
 
   void tell_start() {
-    log_.tell(
-        LogLevel::info, "start",
-        {{"schedulerNames", joined_names(wish_.schedulers)},
-         {"preset", parts_.document.name},
-         {"server", parts_.connection->http().settings().server},
-         {"lease", wish_.dry_run ? std::string{}
-                                 : fmt::format("{}/{}", wish_.lease_namespace, wish_.lease_name)},
-         {"identity", wish_.dry_run ? std::string{} : identity_},
-         {"dryRun", wish_.dry_run ? "true" : ""}});
+    log_.tell(LogLevel::info, "start",
+              {{"schedulerNames", joined_names(request_.schedulers)},
+               {"preset", parts_.document.name},
+               {"server", parts_.connection->http().settings().server},
+               {"lease", request_.dry_run
+                             ? std::string{}
+                             : fmt::format("{}/{}", request_.lease_namespace, request_.lease_name)},
+               {"identity", request_.dry_run ? std::string{} : identity_},
+               {"dryRun", request_.dry_run ? "true" : ""}});
   }
 
   /// Rule 1.
   bool may_begin() {
-    if (!planes_.may_begin(!wish_.dry_run)) return false;
-    if (wish_.dry_run) return true;
+    if (!planes_.may_begin(!request_.dry_run)) return false;
+    if (request_.dry_run) return true;
     const auto missing = kube::missing_rights(
         parts_.connection->api(),
-        kube::scheduler_rights({.lease_namespace = wish_.lease_namespace,
-                                .lease_name = wish_.lease_name,
+        kube::scheduler_rights({.lease_namespace = request_.lease_namespace,
+                                .lease_name = request_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = !group_version().empty(),
                                 .own_kinds = own_kinds_written(parts_.served)}));
@@ -197,8 +197,8 @@ class SchedulerRun {
     if (connection == nullptr) return false;
     keeper_ = std::make_unique<kube::LeaseKeeper>(
         std::move(connection),
-        kube::LeaseName{.namespace_name = wish_.lease_namespace,
-                        .name = wish_.lease_name,
+        kube::LeaseName{.namespace_name = request_.lease_namespace,
+                        .name = request_.lease_name,
                         .identity = identity_},
         lease_times_, gate_,
         [this] {
@@ -238,7 +238,7 @@ class SchedulerRun {
     standby_->mailbox().take();
     health_.sees(standby_->sees_all());
     health_.plays(server::RunRole::standby);
-    return !is_hopeless(*standby_);
+    return !is_permanent(*standby_);
   }
 
   // ---- The run itself ----
@@ -260,23 +260,23 @@ class SchedulerRun {
   }
 
   bool begin() {
-    if (wish_.dry_run) health_.plays(server::RunRole::dry_run);
+    if (request_.dry_run) health_.plays(server::RunRole::dry_run);
     feed_ = make_feed();
     if (feed_ == nullptr) return false;
     seen_at_ = kube::monotonic_now();
     if (!planes_.begin()) return false;
-    if (!wish_.dry_run && !begin_writing()) return false;
+    if (!request_.dry_run && !begin_writing()) return false;
     LoopOptions options;
     options.preset = parts_.document.name;
     options.poll_max = step_max;
     options.queue_turns = true;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
-    options.backlog.schedulers = wish_.schedulers;
-    view_ = std::make_unique<LiveView>(configuration_, kube::view_options(wish_.schedulers));
+    options.backlog.schedulers = request_.schedulers;
+    view_ = std::make_unique<LiveView>(configuration_, kube::view_options(request_.schedulers));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
     planes_.join(*port_);
-    options.carries_out = !wish_.dry_run;
-    options.finishes_begun = !wish_.dry_run;
+    options.carries_out = !request_.dry_run;
+    options.finishes_begun = !request_.dry_run;
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
     return true;
@@ -285,10 +285,10 @@ class SchedulerRun {
   bool begin_writing() {
     auto connection = connect();
     kube::PlaneConnections planes = planes_.connections();
-    if (connection == nullptr || planes.size() < wish_.planes.size()) return false;
+    if (connection == nullptr || planes.size() < request_.planes.size()) return false;
     kube::ActuatorSettings settings =
         kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_));
-    settings.sessions.scheduler = wish_.schedulers.front();
+    settings.sessions.scheduler = request_.schedulers.front();
     actuator_ = std::make_unique<kube::Actuator>(
         std::move(connection), std::move(settings), gate_,
         kube::ActuatorTools{.server_now =
@@ -307,7 +307,7 @@ class SchedulerRun {
       loop_->step();
       loop_->forget_refused();  // The log has told them.
       if (has_lost_lead()) return ExitStatus::lease_lost;
-      if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
+      if (!has_seen_ && is_permanent(*feed_)) return ExitStatus::failed;
       tell_sight();
       planes_.tell();
       if (is_blind_for_long()) return ExitStatus::failed;
@@ -345,14 +345,14 @@ class SchedulerRun {
   }
 
   /// A right to read is missing, and no patience helps against that.
-  bool is_hopeless(const kube::LiveFeed& feed) {
-    if (feed.trouble() != kube::SightTrouble::hopeless) return false;
+  bool is_permanent(const kube::LiveFeed& feed) {
+    if (feed.trouble() != kube::WatchTrouble::permanent) return false;
     tell_missing(feed, LogLevel::error);
     return true;
   }
 
   void tell_missing(const kube::LiveFeed& feed, LogLevel level) {
-    for (const kube::MissingSight& each : feed.missing()) {
+    for (const kube::MissingWatch& each : feed.missing()) {
       tell_problem("not-seen", each.error.problem, level);
     }
   }
@@ -363,12 +363,12 @@ class SchedulerRun {
     sees_ = sees;
     if (!sees) {
       tell_missing(*feed_, LogLevel::warning);  // It is tried again.
-      log_.tell(LogLevel::warning, "sight-lost",
+      log_.tell(LogLevel::warning, "seen_object-lost",
                 {{"reason", "a kind is not seen; nothing is decided until it is"}});
       return;
     }
     has_seen_ = true;
-    log_.tell(LogLevel::info, "sight",
+    log_.tell(LogLevel::info, "seen_object",
               {{"nodes", static_cast<std::int64_t>(loop_->cluster().node_count())},
                {"pods", static_cast<std::int64_t>(loop_->cluster().pod_count())},
                {"pending", static_cast<std::int64_t>(loop_->backlog().pending())}});
@@ -437,7 +437,7 @@ class SchedulerRun {
   }
 
   SchedulerParts parts_;
-  const RunWish& wish_;
+  const RunRequest& request_;
   const Configuration& configuration_;
   std::string host_;
   std::string identity_;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cli/run/plane_runs.hpp"
-#include "cli/run/run_wish.hpp"
+#include "cli/run/run_request.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
 #include "control/loop_watcher.hpp"
@@ -27,7 +27,7 @@ namespace makeway::cli {
 
 /// Everything that a run needs and somebody else has opened.
 struct SchedulerParts {
-  const RunWish& wish;
+  const RunRequest& request;
   const ConfigurationDocument& document;
   std::unique_ptr<kube::Connection> connection;
   std::vector<kube::ServedResource> served;  ///< What the cluster has of what we read.

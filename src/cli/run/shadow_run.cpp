@@ -25,9 +25,9 @@ constexpr Duration shadow_step_max{200};  ///< So soon Ctrl-C is heard.
 /// The run itself, once everything that it needs is there.
 class ShadowRun {
  public:
-  ShadowRun(const RunWish& wish, const ConfigurationDocument& document, kube::LiveFeed& feed,
+  ShadowRun(const RunRequest& request, const ConfigurationDocument& document, kube::LiveFeed& feed,
             LoopWatcher* watcher, Terminal& terminal, const Palette& palette)
-      : wish_(wish),
+      : request_(request),
         document_(document),
         feed_(feed),
         terminal_(terminal),
@@ -36,7 +36,7 @@ class ShadowRun {
         view_(document.configuration, {}),
         port_(feed, nullptr, &view_),
         shadow_(port_, document.configuration, tools_,
-                {.scheduler = wish.shadow, .preset = document.name, .watcher = watcher}) {}
+                {.scheduler = request.shadow, .preset = document.name, .watcher = watcher}) {}
 
   ExitStatus run() {
     while (!is_over()) {
@@ -58,34 +58,34 @@ class ShadowRun {
  private:
   bool is_over() const {
     if (interrupts_.seen() || terminal_.out.is_closed()) return true;
-    if (wish_.count && totals_.compared() >= *wish_.count) return true;
-    return wish_.ends_after && ran() >= *wish_.ends_after;
+    if (request_.count && totals_.compared() >= *request_.count) return true;
+    return request_.ends_after && ran() >= *request_.ends_after;
   }
   Duration ran() const { return kube::monotonic_now() - started_; }
 
   void tell(const ShadowResult& result) {
-    if (wish_.count && totals_.compared() >= *wish_.count) return;
+    if (request_.count && totals_.compared() >= *request_.count) return;
     totals_.add(result);
-    terminal_.out.write(wish_.json ? shadow_json_line(result) : shadow_line(result, palette_));
+    terminal_.out.write(request_.json ? shadow_json_line(result) : shadow_line(result, palette_));
     terminal_.out.flush();
   }
 
   /// Once all kinds were asked for: what is missing. True: no patience helps against it.
   bool tell_refusals() {
-    const kube::SightTrouble trouble = feed_.trouble();
-    if (trouble == kube::SightTrouble::none) return false;
-    const bool is_hopeless = trouble == kube::SightTrouble::hopeless;
-    if (is_hopeless || !tells_missing_) {
+    const kube::WatchTrouble trouble = feed_.trouble();
+    if (trouble == kube::WatchTrouble::none) return false;
+    const bool is_permanent = trouble == kube::WatchTrouble::permanent;
+    if (is_permanent || !tells_missing_) {
       erase_progress();
       tell_missing();
     }
     tells_missing_ = true;
-    return is_hopeless;
+    return is_permanent;
   }
 
   void tell_missing() {
     Problems problems;
-    for (const kube::MissingSight& each : feed_.missing()) problems.push_back(each.error.problem);
+    for (const kube::MissingWatch& each : feed_.missing()) problems.push_back(each.error.problem);
     terminal_.error.write(problem_lines(problems, palette_for_error(terminal_)));
   }
 
@@ -115,29 +115,29 @@ class ShadowRun {
     erase_progress();
     if (was_blind_) {
       tell_missing();
-      terminal_.error.write("makeway: sight is lost; nothing is decided until it is back\n");
+      terminal_.error.write("makeway: seen_object is lost; nothing is decided until it is back\n");
     } else if (has_seen_) {
-      terminal_.error.write("makeway: sight is back\n");
+      terminal_.error.write("makeway: seen_object is back\n");
     } else {
       has_seen_ = true;
       terminal_.error.write(
           fmt::format("makeway: watching {} on {} with {}; nothing is changed there; Ctrl-C ends "
                       "it with a summary\n",
-                      shorten(wish_.shadow), counted(shadow_.cluster().node_count(), "node"),
+                      shorten(request_.shadow), counted(shadow_.cluster().node_count(), "node"),
                       counted(shadow_.cluster().pod_count(), "pod")));
     }
     terminal_.error.flush();
   }
 
   void tell_summary() {
-    const ShadowSummary summary{.scheduler = wish_.shadow,
+    const ShadowSummary summary{.scheduler = request_.shadow,
                                 .preset = document_.name,
                                 .ran = ran(),
                                 .open = shadow_.open(),
                                 .totals = totals_,
                                 .statistics = shadow_.statistics()};
-    terminal_.out.write(wish_.json ? shadow_summary_json(summary)
-                                   : shadow_summary_text(summary, palette_));
+    terminal_.out.write(request_.json ? shadow_summary_json(summary)
+                                      : shadow_summary_text(summary, palette_));
   }
 
   /// True: a plan broke a law.
@@ -152,7 +152,7 @@ class ShadowRun {
     return !shadow_.refused().empty();
   }
 
-  const RunWish& wish_;
+  const RunRequest& request_;
   const ConfigurationDocument& document_;
   kube::LiveFeed& feed_;
   Terminal& terminal_;
@@ -172,10 +172,10 @@ class ShadowRun {
 
 }  // namespace
 
-ExitStatus run_shadow(const RunWish& wish, const ConfigurationDocument& document,
+ExitStatus run_shadow(const RunRequest& request, const ConfigurationDocument& document,
                       kube::LiveFeed& feed, LoopWatcher* watcher, Terminal& terminal,
                       const Palette& palette) {
-  return ShadowRun(wish, document, feed, watcher, terminal, palette).run();
+  return ShadowRun(request, document, feed, watcher, terminal, palette).run();
 }
 
 }  // namespace makeway::cli

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/palette.hpp"
-#include "cli/run/run_wish.hpp"
+#include "cli/run/run_request.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
 #include "control/loop_watcher.hpp"
@@ -11,7 +11,7 @@
 namespace makeway::cli {
 
 /// Until its time is over or somebody ends it. The watcher may be null.
-ExitStatus run_shadow(const RunWish& wish, const ConfigurationDocument& document,
+ExitStatus run_shadow(const RunRequest& request, const ConfigurationDocument& document,
                       kube::LiveFeed& feed, LoopWatcher* watcher, Terminal& terminal,
                       const Palette& palette);
 

@@ -74,8 +74,8 @@ SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& docume
                         const SimulateWish& wish, const PlanTools& tools,
                         const std::function<bool(const SimulateStep&)>& go_on) {
   SimOptions options = wish.options;
-  options.manners.scales_deployments = document.configuration.replica.enabled;
-  options.manners.places_sessions = document.configuration.session.enabled;
+  options.behaviour.scales_deployments = document.configuration.replica.enabled;
+  options.behaviour.places_sessions = document.configuration.session.enabled;
   std::optional<SimChronicle> chronicle;
   if (wish.chronicle) options.chronicle = &chronicle.emplace(options.start, options.sample);
   SimWorld world(load, options);

@@ -1,6 +1,6 @@
-// The pods of the input, by who controls them: what a controller finds when it counts.
+// The pods of the input, by controller: what a controller finds when it counts.
 //
-// Home only: in other planes nobody here makes pods. Finished pods are not in the cluster; what
+// Home only: pods of other planes are not made here. Finished pods are not in the cluster; what
 // they have achieved is in the status of their Job.
 #pragma once
 
@@ -27,7 +27,7 @@ class ExistingPods {
   /// The names of controllers of a kind that begin with `prefix`.
   std::vector<std::string> controllers(std::string_view namespace_name, std::string_view kind,
                                        std::string_view prefix) const;
-  /// Nobody controls them.
+  /// Pods without a controller.
   std::span<const PodIndex> orphans(std::string_view namespace_name) const;
 
   bool has(std::string_view namespace_name, std::string_view name) const;

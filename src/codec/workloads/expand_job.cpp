@@ -297,7 +297,7 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
     }
   }
   if (runs) expansion.hold("a run of it has pods");
-  // One run. Its real name ends in the minute of its schedule, which nobody knows here.
+  // One run. Its real name ends in the minute of its schedule, which is unknown here.
   const std::string name = manifest.name + "-1";
   expand_job_order(expansion, {.spec = job,
                                .status = Field(nullptr, "status", job.problems()),

@@ -102,8 +102,8 @@ class LeaderWorkerPods {
     }
   }
 
-  /// By the StatefulSet of leaders or of a leader's workers: a name alone may be anybody's. Where
-  /// the set is in the input, and is ours, its uid counts.
+  /// By the StatefulSet of leaders or of a leader's workers: a name alone does not prove the owner.
+  /// Where the set is in the input, and is ours, its uid counts.
   bool is_controlled(PodIndex pod, const std::string& set) const {
     const Manifest* const found = expansion_.find("StatefulSet", set);
     const OwnerReference owner{.kind = "StatefulSet",

@@ -88,7 +88,7 @@ Revisions find_revisions(Expansion& expansion, const Manifest& manifest) {
   return revisions;
 }
 
-/// The hash that new pods get: that of the revision that is there, else one that nobody has.
+/// The hash that new pods get: that of the revision that is there, else an unused one.
 std::string hash_of_new_pods(const Revisions& revisions, const PodTemplate& pods) {
   if (!revisions.newest_hash.empty()) return revisions.newest_hash;
   if (revisions.hashes.size() == 1) return *revisions.hashes.begin();

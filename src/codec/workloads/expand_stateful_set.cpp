@@ -10,8 +10,8 @@
 namespace makeway {
 namespace {
 
-/// Whether volumes of the claim are made where its pod goes. Otherwise they are made at once, and
-/// nobody knows where: they bind no pod to a place.
+/// Whether volumes of the claim are made where its pod goes. Otherwise they are made at once, at an
+/// unknown place: they bind no pod to a node.
 bool waits_for_pod(const Cluster& cluster, const Field& claim_spec) {
   const Field written = claim_spec.at("storageClassName");
   const std::string name = written.text();

@@ -109,7 +109,7 @@ Expansion::Expansion(const ExpansionScope& scope, const Manifest& root, bool ask
   result_.kind = root.kind->name;
   result_.namespace_name = root.namespace_name;
   result_.name = root.name;
-  // Somebody else places the pods of other planes.
+  // Pods of other planes are placed by their own schedulers.
   if (root.being_deleted || !root.plane.empty()) stopped_ = true;
 }
 
@@ -305,7 +305,7 @@ bool Expansion::decode(const PodTemplate& pods, const std::string& text, Change&
 
 void Expansion::refuse_bound() {
   stopped_ = true;
-  if (!scope_.made.tell_bound()) return;
+  if (!scope_.made.report_bound_once()) return;
   Opened& opened = open(root_, root_.text);
   opened.problems.add(
       {.field = "spec",

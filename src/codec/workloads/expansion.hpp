@@ -50,9 +50,9 @@ class MadePods {
   /// Text that is gone through without a pod. False: a bound is reached.
   bool charge(std::size_t bytes);
   bool step() { return ++steps_ <= steps_max; }
-  /// Once: whoever comes after the first finds the same bound.
-  bool tell_bound() { return !std::exchange(told_, true); }
-  /// A name that nobody has.
+  /// True once: every later caller meets the same bound.
+  bool report_bound_once() { return !std::exchange(reported_, true); }
+  /// An unused name.
   std::string fresh_name(const Cluster& cluster, std::string_view namespace_name,
                          std::string_view base);
 
@@ -60,7 +60,7 @@ class MadePods {
   std::int64_t pods_ = 0;
   std::size_t bytes_ = 0;
   std::int64_t steps_ = 0;
-  bool told_ = false;
+  bool reported_ = false;
   std::map<std::string, std::uint32_t, std::less<>> next_number_;
 };
 
@@ -91,7 +91,7 @@ class Expansion {
   Field fields(const Manifest& manifest);
   /// What the API server says about it; absent: it is not there yet.
   Field status(const Manifest& manifest);
-  /// Fields of a tree that was made; problems are told as of `like`.
+  /// Fields of a tree that was made; problems are reported as of `like`.
   Field keep(JsonValue tree, const Field& like);
   /// In the namespace of the root; null: it is not in the input.
   const Manifest* find(std::string_view kind, std::string_view name) const;
@@ -103,9 +103,9 @@ class Expansion {
   std::int64_t priority_of(const JsonValue& spec) const;
 
   // ---- What comes of it ---------------------------------------------------------------------
-  /// It asks for nothing now; its pods are made only if somebody asks for it by name.
+  /// It asks for nothing now; its pods are made only if the caller asks for it by name.
   void hold(std::string why);
-  /// It has ended: no pods, whoever asks, and nobody's loss stops it.
+  /// It has ended: no pods in any case, and no loss stops it.
   void end() { stopped_ = ended_ = true; }
   /// Counts a pod that is there.
   void note_present(PodIndex pod);

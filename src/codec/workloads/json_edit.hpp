@@ -1,7 +1,7 @@
-// Small edits of JSON trees, for those who make one object out of another.
+// Small edits of JSON trees, for making one object out of another.
 //
 // A tree comes from foreign text, so anything may be of the wrong type. Edits leave such a value as
-// it is: whoever reads the result reports it.
+// it is: the reader of the result reports it.
 #pragma once
 
 #include <initializer_list>

@@ -11,8 +11,8 @@
 namespace makeway {
 namespace {
 
-/// Whether a rule of a podFailurePolicy is about pods that somebody evicts. Rules about exit codes
-/// are not: nobody knows yet how the pod will end.
+/// Whether a rule of a podFailurePolicy is about evicted pods. Rules about exit codes are not: it
+/// is unknown yet how the pod will end.
 bool is_about_disruption(const Field& rule) {
   return std::ranges::any_of(rule.at("onPodConditions").items(), [](const Field& condition) {
     return condition.at("type").text() == "DisruptionTarget" &&

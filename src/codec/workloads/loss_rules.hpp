@@ -34,7 +34,7 @@ void share_job_losses(Expansion& expansion, const JobOrder& order);
 /// Whether a JobSet restarts only the Job when one of an entry's Jobs fails for that reason.
 bool restarts_job_alone(const Field& job_set, std::string_view entry, std::string_view reason);
 
-/// Units that nobody's loss stops, and those of one pod.
+/// Units that no loss stops, and those of one pod.
 void drop_idle_units(const Cluster& cluster, LossShares& losses);
 
 }  // namespace makeway

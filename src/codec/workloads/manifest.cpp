@@ -16,7 +16,7 @@ namespace makeway {
 namespace {
 
 /// Scalars only: what else is wrong is too large for a message.
-std::string told_value(const JsonValue& value) {
+std::string shown_value(const JsonValue& value) {
   if (value.is_null() || value.as_array() != nullptr || value.as_object() != nullptr) return {};
   if (const std::string* const text = value.as_string()) return shorten(*text);
   return shorten(compact_text(value));
@@ -137,7 +137,7 @@ void Field::say(Severity severity, std::string message, std::string remedy) cons
                   .origin = {},
                   .object = {},
                   .field = path_,
-                  .value = told_value(value()),
+                  .value = shown_value(value()),
                   .message = std::move(message),
                   .remedy = std::move(remedy)});
 }

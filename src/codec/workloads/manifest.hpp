@@ -1,7 +1,7 @@
 // Manifests of workload kinds: what all of them have in common, and reading their fields.
 //
-// A manifest is kept as text until somebody expands it: a dump holds many that nobody does, since
-// their parents are in the input too.
+// A manifest is kept as text until it is expanded: most in a dump never are, since their parents
+// are in the input too.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ struct Manifest {
   std::string name;
   std::string uid;            ///< Empty: it was written by hand and is not there yet.
   std::string plane;          ///< Empty: home.
-  OwnerReference controller;  ///< Without a kind: nobody controls it.
+  OwnerReference controller;  ///< Without a kind: it has no controller.
   bool being_deleted = false;
   std::string template_hash;  ///< Of a ReplicaSet that a Deployment has made.
   std::int64_t revision = 0;  ///< The same.

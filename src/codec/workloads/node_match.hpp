@@ -1,4 +1,4 @@
-// Whether a pod may run on a node at all, whoever else is there: its selector, its required node
+// Whether a pod may run on a node at all, whatever else is there: its selector, its required node
 // affinity and the taints, and nothing else. Controllers of DaemonSets ask no more.
 #pragma once
 

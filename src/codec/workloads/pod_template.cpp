@@ -42,7 +42,7 @@ const JsonValue* first_of(const JsonValue& item, std::string_view resource,
   return nullptr;
 }
 
-/// A LimitRange may name more; nobody asks for so many resources.
+/// A LimitRange may name more; no pod asks for so many resources.
 constexpr std::size_t limit_range_resources_max = 256;
 constexpr std::size_t limit_range_items_max = 64;
 

@@ -18,7 +18,7 @@ struct PodTemplate {
   JsonValue labels;
   JsonValue annotations;
   JsonValue spec;
-  OwnerReference owner;  ///< The controller of its pods; without a kind: nobody.
+  OwnerReference owner;  ///< The controller of its pods; without a kind: none.
   // From `Expansion::prepare` on:
   std::string spec_text;
   std::size_t bytes = 0;  ///< About the size of a pod's text.

@@ -52,7 +52,7 @@ void expand_pytorch_job(Expansion& expansion, const Manifest& manifest);
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest);
 void expand_ray_job(Expansion& expansion, const Manifest& manifest);
 
-/// A Job that is there, or that somebody's controller would make.
+/// A Job that is there, or that a controller would make.
 struct JobOrder {
   Field spec;
   Field status;
@@ -66,7 +66,7 @@ struct JobOrder {
   /// pod of index 0 goes first. Empty: anywhere.
   std::string exclusive_topology;
   std::string job_key;
-  /// The same by nodes that somebody has labelled with this value for it; empty: not so.
+  /// The same by nodes that a user has labelled with this value for it; empty: not so.
   std::string own_nodes;
   std::int32_t wave = 0;
   std::string wave_after;

@@ -1,4 +1,4 @@
-// The kinds whose controllers make pods, for whoever tells people what is understood.
+// The kinds whose controllers make pods, for messages that say what is understood.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace makeway {
 /// "Job", "Deployment", ...; by name.
 std::vector<std::string_view> pod_making_kinds();
 
-/// Whether pods that this kind controls run until somebody stops them: "ReplicaSet", not "Job".
+/// Whether pods that this kind controls run until they are stopped: "ReplicaSet", not "Job".
 bool pods_run_for_ever(std::string_view kind);
 
 struct WorkloadKindName {

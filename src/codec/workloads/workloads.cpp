@@ -77,12 +77,12 @@ Workloads::~Workloads() = default;
 Problems Workloads::add(std::string_view api_group, std::string_view kind, std::string_view json,
                         const Origin& origin, std::string_view plane) {
   const WorkloadKind* const row = find_workload_kind(api_group, kind);
-  CHECK(row != nullptr, "whoever calls has asked is_workload_kind");
+  CHECK(row != nullptr, "the caller checks is_workload_kind first");
   Problems problems;
   Manifest manifest = read_manifest(*row, json, origin, plane, problems);
   if (has_errors(problems)) return problems;
   if (row->expand == nullptr) {
-    // Nobody reports what is wrong with it later.
+    // What is wrong with it is not reported later.
     if (auto tree = parse_json_value(json); !tree) {
       tree.error().origin = origin;
       tree.error().object = manifest.object();

@@ -36,7 +36,7 @@ struct WorkloadPods {
   std::string object() const;
 };
 
-/// Somebody whose pods are made even when it is suspended. Without a kind: whoever is called that.
+/// A workload whose pods are made even when it is suspended. Without a kind: any of that name.
 struct AskedWorkload {
   std::string kind;
   std::string namespace_name;

@@ -260,7 +260,7 @@ TEST(WorkloadKinds, JobsOfAJobSetMayHaveNodesOfTheirOwn) {
 }
 
 TEST(WorkloadKinds, AllWorkloadsTogetherAreBounded) {
-  // 40,000 each: the first fits, the second reaches the bound, the third is not told of it again.
+  // 40,000 each: the first fits, the second reaches the bound, the third does not report it again.
   std::string text;
   for (const std::string_view name : {"a", "b", "c"}) {
     text += fmt::format(
@@ -362,7 +362,7 @@ TEST(WorkloadKinds, PodsOfRayAndPyTorchCostWhatTheirOperatorsAdd) {
   EXPECT_EQ(owner_text(worker), "PyTorchJob p");
 }
 
-TEST(WorkloadKinds, ProblemsAreThoseOfTheTemplateAndToldOnce) {
+TEST(WorkloadKinds, ProblemsAreThoseOfTheTemplateAndReportedOnce) {
   EXPECT_EQ(problems_of(filled("{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: "
                                "{replicas: 9, selector: {matchLabels: {app: x}}, template: "
                                "{metadata: {labels: {app: x}}, spec: {priorityClassName: gone, "

@@ -92,8 +92,8 @@ class Differences {
     if (flags.opted_out) opted_out_.add(std::move(name));
   }
 
-  void tell(std::string what, const Sort& sort, std::string today, std::string here,
-            std::string remedy) {
+  void report(std::string what, const Sort& sort, std::string today, std::string here,
+              std::string remedy) {
     found_.push_back({.what = std::move(what),
                       .count = sort.count,
                       .examples = sort.examples,
@@ -108,13 +108,13 @@ class Differences {
       std::string here = configuration_.protection.preempt_other_schedulers
                              ? "not placed by makeway; they hold room, and may be victims "
                                "(protection.preemptOtherSchedulers)"
-                             : "not placed by makeway; they hold room and are nobody's victims";
+                             : "not placed by makeway; they hold room and are never evicted";
       if (known != known_schedulers.end()) here += fmt::format("; {}", known->not_read);
-      tell(fmt::format("pods of scheduler {}", shorten(scheduler)), sort,
-           fmt::format("{} places and preempts them", shorten(scheduler)), std::move(here),
-           fmt::format("write schedulerName: {} into their templates; or stop that scheduler and "
-                       "start makeway run --scheduler-name {}",
-                       names::own_scheduler, shorten(scheduler)));
+      report(fmt::format("pods of scheduler {}", shorten(scheduler)), sort,
+             fmt::format("{} places and preempts them", shorten(scheduler)), std::move(here),
+             fmt::format("write schedulerName: {} into their templates; or stop that scheduler and "
+                         "start makeway run --scheduler-name {}",
+                         names::own_scheduler, shorten(scheduler)));
     }
   }
 
@@ -130,52 +130,53 @@ class Differences {
       }
     }
     if (sort.count == 0) return;
-    tell("nodes with pods of other schedulers and without a taint", sort,
-         "one scheduler fills them",
-         "two may fill them at the same time; the kubelet fails the later pod",
-         "give the nodes of makeway a taint that only its pods tolerate, or let it schedule all");
+    report("nodes with pods of other schedulers and without a taint", sort,
+           "one scheduler fills them",
+           "two may fill them at the same time; the kubelet fails the later pod",
+           "give the nodes of makeway a taint that only its pods tolerate, or let it schedule all");
   }
 
   void add_queues() {
     for (const auto& [queue, sort] : queues_) {
-      tell(fmt::format("pods that name queue {}, which is no Queue here", shorten(queue)), sort,
-           "Kueue, Volcano or YuniKorn knows it",
-           "the label counts as absent: the Queue of their namespace, else the Queue default, else "
-           "no queue limits them",
-           fmt::format("write a Queue {} of makeway.dev, with the weight that it has there",
-                       shorten(queue)));
+      report(
+          fmt::format("pods that name queue {}, which is no Queue here", shorten(queue)), sort,
+          "Kueue, Volcano or YuniKorn knows it",
+          "the label counts as absent: the Queue of their namespace, else the Queue default, else "
+          "no queue limits them",
+          fmt::format("write a Queue {} of makeway.dev, with the weight that it has there",
+                      shorten(queue)));
     }
   }
 
   void add_needs() {
     for (const auto& [need, sort] : needs_) {
       if (need.starts_with(kueue_gate)) {
-        tell("pods that wait for Kueue", sort, "Kueue admits them by quota, then they are placed",
-             "the same: they wait until Kueue removes its gate; two systems share by quota then",
-             "take the label of Kueue off and write Queues, or leave quotas to Kueue alone");
+        report("pods that wait for Kueue", sort, "Kueue admits them by quota, then they are placed",
+               "the same: they wait until Kueue removes its gate; two systems share by quota then",
+               "take the label of Kueue off and write Queues, or leave quotas to Kueue alone");
       } else if (!need.starts_with(gate_need)) {
-        tell(fmt::format("pending pods that need {}", shorten(need)), sort,
-             "kube-scheduler checks it",
-             "makeway does not check it, says so, and does not place them",
-             "leave them to kube-scheduler");
+        report(fmt::format("pending pods that need {}", shorten(need)), sort,
+               "kube-scheduler checks it",
+               "makeway does not check it, says so, and does not place them",
+               "leave them to kube-scheduler");
       }
     }
   }
 
   void add_critical() {
     if (critical_.count == 0 || !configuration_.protection.protect_system_critical) return;
-    tell(fmt::format("running pods of class {}", names::cluster_critical), critical_,
-         "kube-scheduler evicts them for pods of a higher class",
-         "nobody's victims (protection.protectSystemCritical)", {});
+    report(fmt::format("running pods of class {}", names::cluster_critical), critical_,
+           "kube-scheduler evicts them for pods of a higher class",
+           "never evicted (protection.protectSystemCritical)", {});
   }
 
   void add_opted_out() {
     if (opted_out_.count == 0) return;
-    tell("pods with allow-preemption: \"false\"", opted_out_,
-         "for YuniKorn the last resort, for others nothing",
-         fmt::format("nobody's victims where trust allows the mark; else nothing ({})",
-                     "docs/security.md"),
-         fmt::format("label their namespaces {}=true where they may say so", names::trusted));
+    report("pods with allow-preemption: \"false\"", opted_out_,
+           "for YuniKorn the last resort, for others nothing",
+           fmt::format("never evicted where trust allows the mark; else nothing ({})",
+                       "docs/security.md"),
+           fmt::format("label their namespaces {}=true where they may say so", names::trusted));
   }
 
   const Cluster& cluster_;

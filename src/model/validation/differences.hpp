@@ -1,7 +1,7 @@
-// What would be different in this cluster if Makeway scheduled it: for whoever comes from
+// What would be different in this cluster if Makeway scheduled it: for users who come from
 // kube-scheduler, Kueue, Volcano, YuniKorn or KAI (docs/adopt.md).
 //
-// No problems: everything told here is legal and works today. O(pods + nodes).
+// No problems: everything listed here is legal and works today. O(pods + nodes).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Difference {
   friend bool operator==(const Difference&, const Difference&) = default;
 };
 
-/// Whoever must act first; within one sort by name. As a live run would treat the cluster.
+/// What needs action comes first; within one sort by name. As a live run would treat the cluster.
 std::vector<Difference> find_differences(const Cluster& cluster,
                                          const Configuration& configuration);
 

@@ -16,7 +16,7 @@ namespace makeway {
 namespace {
 
 /// So many warnings of one sort; more would hide the plan.
-constexpr std::size_t told_max = 10;
+constexpr std::size_t shown_max = 10;
 
 constexpr std::string_view names_prefix = "makeway.dev/";
 
@@ -43,19 +43,19 @@ constexpr std::array pod_labels = {
     names::deployment};
 constexpr std::array node_labels = {names::plane, names::resource_group};
 
-/// Tells the first ones and counts the rest.
+/// Reports the first ones and counts the rest.
 class FewOf {
  public:
   FewOf(Findings& findings, std::string_view of_what) : findings_(findings), of_what_(of_what) {}
   FewOf(const FewOf&) = delete;
   FewOf& operator=(const FewOf&) = delete;
   ~FewOf() {
-    if (count_ <= told_max) return;
-    findings_.warning({.message = fmt::format("and {} more {}", count_ - told_max, of_what_)});
+    if (count_ <= shown_max) return;
+    findings_.warning({.message = fmt::format("and {} more {}", count_ - shown_max, of_what_)});
   }
 
   void add(Problem problem) {
-    if (++count_ <= told_max) findings_.warning(std::move(problem));
+    if (++count_ <= shown_max) findings_.warning(std::move(problem));
   }
   void add_all(Problems problems) {
     for (Problem& problem : problems) add(std::move(problem));
@@ -138,7 +138,7 @@ void doubt_pins(Findings& findings) {
   }
 }
 
-// ---- Names that nobody reads --------------------------------------------------------------------
+// ---- Names that are not read --------------------------------------------------------------------
 
 struct UnknownName {
   std::string object;  ///< The first that carries it.
@@ -159,8 +159,8 @@ bool is_class_of_victims(const Configuration& configuration, std::string_view ki
                              [&](const std::string& line) { return line.starts_with(start); });
 }
 
-void tell_unknown(Findings& findings, const UnknownNames& found, std::string_view field,
-                  std::span<const std::string_view> known, std::string_view plural) {
+void report_unknown(Findings& findings, const UnknownNames& found, std::string_view field,
+                    std::span<const std::string_view> known, std::string_view plural) {
   FewOf few(findings, "names under makeway.dev/ that mean nothing");
   for (const auto& [name, unknown] : found) {
     const std::string others = unknown.count == 1
@@ -182,7 +182,7 @@ void doubt_annotations(Findings& findings, const Configuration& configuration) {
       unknown[mark.key].add("Pod " + cluster.pod_key(pod));
     }
   }
-  tell_unknown(findings, unknown, "annotations", pod_annotations, "pods");
+  report_unknown(findings, unknown, "annotations", pod_annotations, "pods");
 }
 
 /// Our labels in each set of labels that are not known; pods of one controller share their set.
@@ -220,7 +220,7 @@ void doubt_labels(Findings& findings, const Configuration& configuration) {
       on_pods[std::string(key)].add("Pod " + cluster.pod_key(pod));
     }
   }
-  tell_unknown(findings, on_pods, "labels", pod_labels, "pods");
+  report_unknown(findings, on_pods, "labels", pod_labels, "pods");
   UnknownLabels of_nodes(cluster, node_labels);
   UnknownNames on_nodes;
   for (const NodeIndex node : cluster.home_nodes()) {
@@ -229,7 +229,7 @@ void doubt_labels(Findings& findings, const Configuration& configuration) {
       on_nodes[std::string(key)].add(fmt::format("Node {}", name));
     }
   }
-  tell_unknown(findings, on_nodes, "labels", node_labels, "nodes");
+  report_unknown(findings, on_nodes, "labels", node_labels, "nodes");
 }
 
 void doubt_missing_groups(Findings& findings, const Quarantine& quarantine) {

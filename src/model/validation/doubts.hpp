@@ -1,8 +1,8 @@
-// What is legal, changes who leaves, and is probably not what its author meant.
+// What is legal, changes which pods leave, and is probably not what its author meant.
 //
 // `makeway plan` says it as well as `makeway check`: a pod whose group is not there, a priority
-// that contradicts its class, a pin to a node that is not there, names under makeway.dev/ that
-// nobody reads. Warnings only. O(pods). Of each sort the first few are told and the rest counted.
+// that contradicts its class, a pin to a node that is not there, names under makeway.dev/ that have
+// no reader. Warnings only. O(pods). Of each sort the first few are reported and the rest counted.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@
 
 namespace makeway {
 
-/// Classes of victims in the configuration may be made of names that nobody else reads. What is
-/// missing because it is in quarantine is told as such.
+/// Classes of victims in the configuration may be made of names that have no other reader. What is
+/// missing because it is in quarantine is reported as such.
 Problems find_doubts(const Cluster& cluster, const Configuration& configuration,
                      const Quarantine& quarantine = {});
 

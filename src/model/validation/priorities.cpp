@@ -125,7 +125,7 @@ void check_claim(Findings& findings, const Stated& stated) {
   }
 }
 
-/// A unit's preemption priority, and who says so.
+/// A unit's preemption priority, and the object that sets it.
 struct PreemptionPriority {
   std::string object;
   std::string field = annotation_field(names::preemption_priority_class);

@@ -1,9 +1,9 @@
 // The rules of the two priorities, and of groups. Private to validation.cpp.
 //
 // A unit asks with its scheduling priority and is protected by its preemption priority. The second
-// is never below the first: if X made Y leave, sched(X) > pre(Y) >= sched(Y), so Y could not make X
-// leave (pre(X) >= sched(X) > sched(Y)). An administrator may also limit how far it lies above, and
-// for which scheduling priorities it may differ at all, so that nobody makes a humble workload
+// is never below the first: if X evicted Y, sched(X) > pre(Y) >= sched(Y), so Y could not evict X
+// (pre(X) >= sched(X) > sched(Y)). An administrator may also limit how far it lies above, and for
+// which scheduling priorities it may differ at all, so that no tenant makes a low-priority workload
 // impossible to preempt.
 #pragma once
 

@@ -25,7 +25,7 @@ constexpr std::int32_t class_value_max = 1'000'000'000;
 
 // ---- One object -------------------------------------------------------------------------------
 
-/// Nobody knows which of its parts are true: it asks for nothing, and what runs holds its room.
+/// It is unknown which of its parts are true: it asks for nothing, and what runs holds its room.
 bool isolate_session(Session& session) {
   std::erase_if(session.kernels,
                 [](const Kernel& kernel) { return kernel.node.empty() || kernel.name.empty(); });
@@ -95,7 +95,7 @@ bool is_class(const Problem& problem) { return problem.field.ends_with(".priorit
 
 bool is_sum(const Problem& problem) { return problem.message.starts_with(sum_message); }
 
-/// Of every resource: whoever has an exbibyte of one is not believed about the others.
+/// Of every resource: an object with an exbibyte of one is not believed about the others.
 void clamp(std::vector<Amount>& amounts) {
   for (Amount& item : amounts) item.amount = std::min(item.amount, amount_in_quarantine);
 }
@@ -211,8 +211,8 @@ std::optional<Object> own_object(const Cluster& cluster, const ObjectKeyView& ke
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Mends Queues one after the other. Whether somebody names a queue as its parent costs a look at
-/// all of them; so that is counted once.
+/// Mends Queues one after the other. Whether a queue is named as a parent costs a look at all of
+/// them; so that is counted once.
 class QueueMender {
  public:
   explicit QueueMender(Cluster& cluster) : cluster_(cluster) {
@@ -280,7 +280,7 @@ void mend_session(Cluster& cluster, const ObjectKeyView& key, const Problem& pro
     for (Kernel& kernel : session->kernels) clamp(kernel.requests);
   }
   if (problem.field == "spec.resourceGroup") {
-    // Nobody decides about it: whether it is leaving is not known either.
+    // No policy decides about it: whether it is leaving is not known either.
     session->status.ends_at.reset();
     session->status.fate.reset();
     session->status.resume_after.reset();
@@ -318,7 +318,7 @@ struct Mender {
   void (*mend)(Cluster& cluster, const ObjectKeyView& key, const Problem& problem);
 };
 
-/// Kinds of which find_errors tells something, Workloads and Queues apart.
+/// Kinds that find_errors reports on, except Workloads and Queues.
 constexpr std::array menders = {
     Mender{ObjectKind::node, mend_node},
     Mender{ObjectKind::pod, mend_pod},
@@ -350,7 +350,7 @@ void mend(Cluster& cluster, KeptMenders& kept, const Problem& problem) {
   }
 }
 
-/// Mends what `list` tells, until it tells nothing new: a class that goes takes others along.
+/// Mends what `list` reports, until it reports nothing new: removing a class may break others.
 template <class List>
 void mend_all(Cluster& cluster, Quarantine& quarantine, const List& list) {
   constexpr int rounds_max = 8;
@@ -411,17 +411,17 @@ void Quarantine::append(Quarantine more) {
 
 void hold(Pod& pod, const Problem& why) {
   if (!pod.node.empty()) return;
-  Problem told = why;  // Where it stands in the input is no part of the reason.
-  told.origin = {};
-  told.object.clear();
-  told.remedy.clear();
+  Problem reason = why;  // Where it stands in the input is no part of the reason.
+  reason.origin = {};
+  reason.object.clear();
+  reason.remedy.clear();
   // Nor is its place in a list: shuffling the input changes nothing (law 11).
-  if (told.field.starts_with("items[")) {
-    const std::size_t end = told.field.find("].");
-    if (end != std::string::npos) told.field.erase(0, end + 2);
+  if (reason.field.starts_with("items[")) {
+    const std::size_t end = reason.field.find("].");
+    if (end != std::string::npos) reason.field.erase(0, end + 2);
   }
-  constexpr std::size_t told_max = 200;
-  hold(pod, fmt::format("in quarantine: {}", shorten(to_text(told), told_max)));
+  constexpr std::size_t shown_max = 200;
+  hold(pod, fmt::format("in quarantine: {}", shorten(to_text(reason), shown_max)));
 }
 
 void hold(Pod& pod, std::string_view reason) {

@@ -70,7 +70,7 @@ void check_limit(Findings& findings, const Queue& queue) {
   }
 }
 
-// ---- Who names them ---------------------------------------------------------------------------
+// ---- References to queues -----------------------------------------------------------------------
 
 /// Why pods cannot belong to the queue of a name.
 enum class Misnamed : std::uint8_t { no, absent, has_children };
@@ -79,7 +79,7 @@ Misnamed misnamed(const QueueTree& tree, std::string_view name) {
   if (name.empty()) return Misnamed::no;
   const std::size_t position = tree.position_of(name);
   if (position == no_position) return Misnamed::absent;
-  // That the default queue has children is the fault of those who call it their parent.
+  // If the default queue has children, the queues that name it as parent are wrong.
   return tree.has_children(position) && name != default_queue_name ? Misnamed::has_children
                                                                    : Misnamed::no;
 }
@@ -88,7 +88,7 @@ std::string group_text(const Cluster& cluster, const Group& group) {
   return object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
 }
 
-/// Who names a queue, as far as that counts: of a group the group if it says it, else its pods.
+/// What names a queue, as far as that counts: of a group the group if it names one, else its pods.
 struct Namer {
   std::string object;
   std::string field;
@@ -127,8 +127,8 @@ std::vector<Namer> list_namers(const Cluster& cluster, const QueueTree& tree) {
   return namers;
 }
 
-/// A queue with children is an error for everybody who names it. One that is not there is told
-/// once: the label counts as absent.
+/// A queue with children is an error for every object that names it. One that is not there is
+/// reported once: the label counts as absent.
 void check_named(Findings& findings, const QueueTree& tree) {
   const Cluster& cluster = findings.cluster();
   std::map<StringId, std::vector<const Namer*>> absent;
@@ -145,12 +145,13 @@ void check_named(Findings& findings, const QueueTree& tree) {
                     .remedy = "name a queue without children that is in the input"});
   }
   std::vector<Problem> problems;
-  for (const auto& [queue, who] : absent) {
-    const std::string others =
-        who.size() == 1 ? std::string() : fmt::format("; {} more name it", who.size() - 1);
+  for (const auto& [queue, mentions] : absent) {
+    const std::string others = mentions.size() == 1
+                                   ? std::string()
+                                   : fmt::format("; {} more name it", mentions.size() - 1);
     problems.push_back(
-        {.object = who.front()->object,
-         .field = who.front()->field,
+        {.object = mentions.front()->object,
+         .field = mentions.front()->field,
          .value = shorten(cluster.text(queue)),
          .message = fmt::format(
              "no Queue of this name is in the input, so the label does not count{}", others),

@@ -1,4 +1,4 @@
-// Queues that cannot be meant, and who may name them (SPEC section 3, law 13).
+// Queues that cannot be meant, and which objects may name them (SPEC section 3, law 13).
 #include <gtest/gtest.h>
 
 #include "model/names.hpp"

@@ -1,4 +1,4 @@
-// Who would schedule a node twice, and who asks for what others place (SPEC section 1).
+// Nodes that two policies would schedule, and asks for what others place (SPEC section 1).
 #pragma once
 
 #include "base/problem.hpp"

@@ -80,7 +80,7 @@ void check_replicas(Findings& findings) {
 
 namespace {
 
-/// A pod whose label says it is somebody's replica, and is nobody's.
+/// A pod whose label names a deployment that no schedule has.
 void lint_labels(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   const auto key = cluster.strings().find(names::deployment);
@@ -90,13 +90,13 @@ void lint_labels(Findings& findings) {
     deployments.insert({schedule.namespace_name, schedule.deployment});
   }
   const PodColumns& pods = cluster.pods();
-  std::set<DeploymentKey> told;
+  std::set<DeploymentKey> reported;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const PodIndex pod : cluster.order().pods(node)) {
       const std::string_view said = label_of(cluster, pods.labels[pod], *key);
       const DeploymentKey name(cluster.text(pods.namespace_name[pod]), said);
       // One pod of each is enough.
-      if (said.empty() || deployments.contains(name) || !told.insert(name).second) continue;
+      if (said.empty() || deployments.contains(name) || !reported.insert(name).second) continue;
       findings.warning({.object = object_text("Pod", name.first, pods.name[pod.value]),
                         .field = fmt::format("metadata.labels[{}]", names::deployment),
                         .value = shorten(said),

@@ -44,7 +44,7 @@ class SessionCheck {
   void check_all_sessions();
   void lint_groups();
   void lint_partitions();
-  void lint_wishes();
+  void lint_preferences();
   void lint_kernels();
 
  private:
@@ -114,7 +114,7 @@ void SessionCheck::check_partitions() {
     }
     const ResourceGroup& of = cluster_.own<ResourceGroup>().at({std::string(), group->first});
     for (const std::string& node : partition.nodes) {
-      // A node that the group names may be gone for a while: lint_groups tells.
+      // A node that the group names may be gone for a while: lint_groups reports it.
       if (group->second.contains(node) || std::ranges::binary_search(of.nodes, node)) continue;
       findings_.error(
           {.object = object,
@@ -309,8 +309,8 @@ void SessionCheck::lint_kernels() {
   }
 }
 
-/// What sessions wish of their partitions, and do not get.
-void SessionCheck::lint_wishes() {
+/// What sessions request of their partitions, and do not get.
+void SessionCheck::lint_preferences() {
   for (const auto& [key, session] : cluster_.own<Session>()) {
     if (const Partition* const own = find_partition(session.partition); own != nullptr) {
       lint_partition_of(session, *own);
@@ -368,7 +368,7 @@ void SessionCheck::lint_places_in(const Session& session, const Partition& own) 
   for (const Kernel& kernel : session.kernels) {
     const bool covered = own.nodes.empty() || std::ranges::binary_search(own.nodes, kernel.node);
     if (kernel.node.empty() || covered) continue;
-    if (!nodes_[session.resource_group].contains(kernel.node)) continue;  // Told already.
+    if (!nodes_[session.resource_group].contains(kernel.node)) continue;  // Reported already.
     findings_.warning({.object = text_of(session),
                        .field = "spec.kernels",
                        .value = shorten(kernel.node),
@@ -398,7 +398,7 @@ void lint_session_rules(Findings& findings) {
   SessionCheck check(findings);
   check.lint_groups();
   check.lint_partitions();
-  check.lint_wishes();
+  check.lint_preferences();
 }
 
 }  // namespace makeway

@@ -57,7 +57,7 @@ class Sums {
     return cluster_.resources().name(resource);
   }
 
-  /// What their statuses and guarantees say; the parts one by one where somebody wants them.
+  /// What their statuses and guarantees say; the parts one by one where a caller wants them.
   Wide queues(ResourceIndex resource, std::vector<Part>* parts) const {
     Wide sum = 0;
     const auto add = [&](const Queue& queue, const std::vector<Amount>& amounts,

@@ -2,7 +2,7 @@
 // validation.cpp.
 //
 // Levels are meant to be nested: a rack lies in one block. Where it does not, each part of the rack
-// counts as a domain of its own (policies/workload/group_domains.hpp), and the author is told.
+// counts as a domain of its own (policies/workload/group_domains.hpp), and that is reported.
 #pragma once
 
 #include "model/findings.hpp"
@@ -10,7 +10,7 @@
 namespace makeway {
 
 /// Labels that no node carries, levels that are not nested, constraints that differ from those of
-/// the template. O(nodes) for each label and pair of levels that somebody names.
+/// the template. O(nodes) for each label and pair of levels that is named.
 void lint_topology(Findings& findings);
 
 }  // namespace makeway

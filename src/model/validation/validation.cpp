@@ -175,7 +175,7 @@ void lint_pod(Findings& findings, PodIndex pod) {
                       .remedy = "add it (kubectl get nodes -o yaml) or leave the pod out"});
   }
   for (const std::string& need : cluster.shape(pods.shape[pod]).unsupported) {
-    if (need.starts_with(names::held_need)) continue;  // Whoever holds it says why.
+    if (need.starts_with(names::held_need)) continue;  // Its holder says why.
     findings.warning({.object = object,
                       .value = need,
                       .message = "Makeway does not check this need yet and will refuse to place "
@@ -225,7 +225,8 @@ void lint_pods(Findings& findings) {
 using Rule = void (*)(Findings&);
 constexpr Rule nothing = [](Findings&) {};
 
-/// What is checked of a kind beside the other objects. Problems are told in the order of the rows.
+/// What is checked of a kind beside the other objects. Problems are reported in the order of the
+/// rows.
 struct KindRules {
   ObjectKind kind;
   Rule check;  ///< What cannot be decided.

@@ -3,10 +3,9 @@
 // `find_errors` finds what cannot be decided and must be refused (law 13); it costs O(units) and
 // runs on every load. `find_cap_errors` finds what this cluster's administrator forbids
 // (workload.preemptionPriorityAboveMax, From, To); it costs O(pods), once per configuration. `lint`
-// finds what is legal and probably not meant; `makeway check` runs it. What of that changes who
-// leaves is said with every plan: doubts.hpp.
-// Problems come in the order of kind, namespace and name, without an origin: the store does not
-// know files.
+// finds what is legal and probably not meant; `makeway check` runs it. Those that change which pods
+// leave are reported with every plan: doubts.hpp. Problems come in the order of kind, namespace and
+// name, without an origin: the store does not know files.
 #pragma once
 
 #include <span>

@@ -300,7 +300,7 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 class GroupDoubts : public ValidationTable {};
-TEST_P(GroupDoubts, AreToldInPlans) {
+TEST_P(GroupDoubts, AreReportedInPlans) {
   EXPECT_EQ(texts(find_doubts(cluster_of(GetParam().objects), {})), GetParam().expected);
 }
 

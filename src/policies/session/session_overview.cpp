@@ -81,7 +81,7 @@ class GroupExplainer {
 
 void SessionPolicy::describe_groups() {
   GroupExplainer explainer(table_, candidates_,
-                           draft_.explain ? plan_sessions_all : plan_sessions_told_max);
+                           draft_.explain ? plan_sessions_all : plan_sessions_listed_max);
   for (std::uint32_t slot = 0; slot < groups_.size(); ++slot) {
     const SessionGroupIndex at{slot};
     const SessionGroup& group = table_.groups()[at];

@@ -34,7 +34,7 @@ import (
 
 const pluginName = "WatchedPreemption"
 
-// Informers hand on what they have read a little later; nothing tells when the caches inside the
+// Informers hand on what they have read a little later; nothing shows when the caches inside the
 // volume plugins have it.
 const settling = 60 * time.Millisecond
 
@@ -48,7 +48,7 @@ type sighting struct {
 	message    string
 }
 
-// watched is the real DefaultPreemption; nobody is evicted, nothing is bound.
+// watched is the real DefaultPreemption; no pod is evicted, nothing is bound.
 type watched struct {
 	*defaultpreemption.DefaultPreemption
 	handle fwk.Handle

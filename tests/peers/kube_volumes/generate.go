@@ -275,7 +275,7 @@ func (m *maker) requirement() v1.NodeSelectorRequirement {
 	return one
 }
 
-// makeFreeVolumes: nobody's so far. A claim of their class may take one.
+// makeFreeVolumes: not claimed so far. A claim of their class may take one.
 func (m *maker) makeFreeVolumes() {
 	if !m.chance(20) {
 		return

@@ -1,5 +1,5 @@
 // SPEC section 8, Gangs: what becomes of members that were bound when the rest could not be.
-#include "control/half_bound_gangs.hpp"
+#include "control/interrupted_gang_binds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@ namespace {
 
 constexpr Time gang_start{1'000'000};
 
-class HalfBoundGangsTest : public testing::Test {
+class InterruptedGangBindsTest : public testing::Test {
  protected:
-  HalfBoundGangsTest() {
+  InterruptedGangBindsTest() {
     cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4'000}, {"pods", 10}}});
     PodGroup group{.namespace_name = "a", .name = "g"};
     group.policy.gang = true;
@@ -46,8 +46,8 @@ class HalfBoundGangsTest : public testing::Test {
   InFlight in_flight;
 };
 
-TEST_F(HalfBoundGangsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
-  HalfBoundGangs gangs(rules(GangRollback::erase));
+TEST_F(InterruptedGangBindsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
+  InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
   EXPECT_EQ(gangs.next_due(), gang_start + Duration{60'000});
@@ -65,8 +65,8 @@ TEST_F(HalfBoundGangsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
 }
 
 // A brake, a pause or a budget may refuse it.
-TEST_F(HalfBoundGangsTest, WhoCouldNotBeDeletedIsDeletedLater) {
-  HalfBoundGangs gangs(rules(GangRollback::erase));
+TEST_F(InterruptedGangBindsTest, WhoCouldNotBeDeletedIsDeletedLater) {
+  InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
   EXPECT_TRUE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
@@ -81,16 +81,16 @@ TEST_F(HalfBoundGangsTest, WhoCouldNotBeDeletedIsDeletedLater) {
   EXPECT_FALSE(gangs.next_due().has_value());
 }
 
-TEST_F(HalfBoundGangsTest, TheyStayWhereTheKnobSaysSo) {
-  HalfBoundGangs gangs(rules(GangRollback::none));
+TEST_F(InterruptedGangBindsTest, TheyStayWhereTheKnobSaysSo) {
+  InterruptedGangBinds gangs(rules(GangRollback::none));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
   EXPECT_FALSE(gangs.next_due().has_value());
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
 }
 
-TEST_F(HalfBoundGangsTest, AGangThatRanIsDegradedAndNotHalfBound) {
-  HalfBoundGangs gangs(rules(GangRollback::erase));
+TEST_F(InterruptedGangBindsTest, AGangThatRanIsDegradedAndNotHalfBound) {
+  InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
   member("m-1", "n1");
@@ -99,8 +99,8 @@ TEST_F(HalfBoundGangsTest, AGangThatRanIsDegradedAndNotHalfBound) {
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
 }
 
-TEST_F(HalfBoundGangsTest, WhatIsOnlyAssumedIsNotWhole) {
-  HalfBoundGangs gangs(rules(GangRollback::erase));
+TEST_F(InterruptedGangBindsTest, WhatIsOnlyAssumedIsNotWhole) {
+  InterruptedGangBinds gangs(rules(GangRollback::erase));
   in_flight.sent(binds(), cluster, gang_start);
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
@@ -109,8 +109,8 @@ TEST_F(HalfBoundGangsTest, WhatIsOnlyAssumedIsNotWhole) {
   EXPECT_TRUE(gangs.next_due().has_value());
 }
 
-TEST_F(HalfBoundGangsTest, OnlyWhomWeBoundGoes) {
-  HalfBoundGangs gangs(rules(GangRollback::erase));
+TEST_F(InterruptedGangBindsTest, OnlyWhomWeBoundGoes) {
+  InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1", "another-uid");
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));

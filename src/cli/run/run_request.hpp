@@ -15,9 +15,9 @@
 
 namespace makeway::cli {
 
-struct RunWish {
+struct RunRequest {
   std::string shadow;  ///< Beside whom it decides; empty: it is the scheduler itself.
-  kube::TargetWish target;
+  kube::TargetRequest target;
   std::optional<Duration> ends_after;
   bool json = false;
   // Of a shadow.
@@ -33,6 +33,6 @@ struct RunWish {
 };
 
 /// An error is one of usage.
-Result<RunWish> read_run_wish(const Arguments& arguments);
+Result<RunRequest> read_run_request(const Arguments& arguments);
 
 }  // namespace makeway::cli

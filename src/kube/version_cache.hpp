@@ -1,8 +1,8 @@
-// SightBook: the objects as the loop was last shown them, for whoever writes its plans.
+// VersionCache: the objects as the loop was last shown them, for the writes of its plans.
 //
 // A plan is guarded by the versions that it was decided on. Our own patches move these: each answer
-// has a number, and a sight that was taken before the answer to our patch is as good as the version
-// in that answer (SPEC section 8: the newest version whose content the decision accepted).
+// has a number, and a seen_object that was taken before the answer to our patch is as good as the
+// version in that answer (SPEC section 8: the newest version whose content the decision accepted).
 // Not thread-safe.
 #pragma once
 
@@ -13,19 +13,19 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 #include "model/objects.hpp"
 
 namespace makeway::kube {
 
-struct BookedSight {
-  ObjectSight object;
+struct CachedObject {
+  ObjectState object;
   std::uint64_t answers = 0;  ///< Of our patches, when it was taken.
 };
 
 /// A PersistentVolumeClaim as a bind must know it.
-struct BookedClaim {
-  ObjectSight object;
+struct CachedClaim {
+  ObjectState object;
   bool bound = false;
   std::string volume;         ///< Of a bound one.
   std::string selected_node;  ///< Where its volume is being made; empty: nowhere yet.
@@ -33,20 +33,20 @@ struct BookedClaim {
 
 enum class NodeState : std::uint8_t { alive, out_of_service, gone };
 
-class SightBook {
+class VersionCache {
  public:
   /// `answers`: how many of our patches were answered until now.
-  void take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
+  void take(const std::vector<Change>& changes, std::vector<ObjectState> objects_seen,
             std::uint64_t answers);
 
   /// Null: nothing is known of it.
-  const BookedSight* pod(std::string_view namespace_name, std::string_view name) const;
-  const BookedSight* group(std::string_view namespace_name, std::string_view name) const;
+  const CachedObject* pod(std::string_view namespace_name, std::string_view name) const;
+  const CachedObject* group(std::string_view namespace_name, std::string_view name) const;
   /// Of a kind of ours.
-  const BookedSight* own(ObjectKind kind, std::string_view namespace_name,
-                         std::string_view name) const;
+  const CachedObject* own(ObjectKind kind, std::string_view namespace_name,
+                          std::string_view name) const;
   /// All of these, by kind and name.
-  std::vector<const BookedSight*> all_own() const;
+  std::vector<const CachedObject*> all_own() const;
   /// As the server shows it; null: there is none.
   const Queue* queue(std::string_view name) const;
   const ReplicaStatus* replica_status(std::string_view namespace_name, std::string_view name) const;
@@ -56,16 +56,16 @@ class SightBook {
   /// The claims for volumes that a pending pod uses; names, in its own namespace.
   const std::vector<std::string>& claims_of(std::string_view namespace_name,
                                             std::string_view name) const;
-  const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
+  const CachedClaim* claim(std::string_view namespace_name, std::string_view name) const;
   /// Whether it is bound to a volume that was shown. Claims and volumes come by two watches, and
   /// where a volume can be used is known from the volume alone.
-  bool has_volume(const BookedClaim& claim) const {
+  bool has_volume(const CachedClaim& claim) const {
     return claim.bound && volumes_.contains(claim.volume);
   }
   /// Pods with a nomination or a reservation of ours, by namespace and name.
-  std::vector<const BookedSight*> promised() const;
-  /// The one of these that is called "namespace/name"; null: it is none of them.
-  const BookedSight* promised(std::string_view key) const;
+  std::vector<const CachedObject*> promised() const;
+  /// The one of these that has this name; null: it is none of them.
+  const CachedObject* promised(std::string_view namespace_name, std::string_view name) const;
   /// How many pods with a nomination of ours are not bound.
   std::size_t awaiting() const { return awaiting_.size(); }
   std::size_t size() const { return pods_.size() + groups_.size(); }
@@ -74,14 +74,14 @@ class SightBook {
   void take_pod(const Pod& pod);
   void forget(const Removal& gone);
 
-  using Book = std::map<std::string, BookedSight, std::less<>>;  ///< By "namespace/name".
+  using Cache = std::map<std::string, CachedObject, std::less<>>;  ///< By "namespace/name".
 
-  Book pods_;
-  Book groups_;
+  Cache pods_;
+  Cache groups_;
   std::map<std::string, Queue, std::less<>> queues_;                         ///< By name.
   std::map<std::string, ReplicaStatus, std::less<>> schedules_;              ///< As pods are.
-  std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
-  std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
+  std::map<ObjectKind, Cache> own_;                                          ///< Of our kinds.
+  std::map<std::string, CachedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::set<std::string, std::less<>> volumes_;                               ///< By name.
   std::map<std::string, NodeState, std::less<>> nodes_;
@@ -91,8 +91,8 @@ class SightBook {
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.
-bool has_our_nomination(const ObjectSight& pod);
+bool has_our_nomination(const ObjectState& pod);
 /// Whether the pod waits with our condition that a node is reserved for it.
-bool has_our_reservation(const ObjectSight& pod);
+bool has_our_reservation(const ObjectState& pod);
 
 }  // namespace makeway::kube

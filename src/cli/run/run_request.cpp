@@ -1,4 +1,4 @@
-#include "cli/run/run_wish.hpp"
+#include "cli/run/run_request.hpp"
 
 #include <fmt/format.h>
 
@@ -52,54 +52,55 @@ Result<std::int64_t> read_count(std::string_view text) {
 
 }  // namespace
 
-Result<RunWish> read_run_wish(const Arguments& arguments) {
+Result<RunRequest> read_run_request(const Arguments& arguments) {
   if (std::string text = misplaced_flag(arguments); !text.empty()) return wrong(std::move(text));
-  RunWish wish{.shadow = std::string(arguments.text("shadow")),
-               .target = {.kubeconfig = std::string(arguments.text("kubeconfig")),
-                          .context = std::string(arguments.text("context"))},
-               .json = arguments.text("output") == "json",
-               .schedulers = arguments.all("scheduler-name"),
-               .dry_run = arguments.has("dry-run"),
-               .journal = std::string(arguments.text("journal"))};
+  RunRequest request{.shadow = std::string(arguments.text("shadow")),
+                     .target = {.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                .context = std::string(arguments.text("context"))},
+                     .json = arguments.text("output") == "json",
+                     .schedulers = arguments.all("scheduler-name"),
+                     .dry_run = arguments.has("dry-run"),
+                     .journal = std::string(arguments.text("journal"))};
   if (arguments.given("shadow") == "")
     return wrong("--shadow '': expected the NAME of a scheduler");
   for (const std::string_view flag : {"kubeconfig", "context"}) {
     if (arguments.given(flag) == "") return wrong(fmt::format("--{} '': it is empty", flag));
   }
-  if (wish.schedulers.empty()) wish.schedulers.emplace_back("makeway");
-  if (std::ranges::find(wish.schedulers, "") != wish.schedulers.end()) {
+  if (request.schedulers.empty()) request.schedulers.emplace_back("makeway");
+  if (std::ranges::find(request.schedulers, "") != request.schedulers.end()) {
     return wrong("--scheduler-name '': expected the schedulerName of pods");
   }
-  LeaseWish lease;
-  if (std::string text = read_lease_wish(arguments.given("lease").value_or(standard_lease), lease);
+  LeaseRequest lease;
+  if (std::string text =
+          read_lease_request(arguments.given("lease").value_or(standard_lease), lease);
       !text.empty()) {
     return wrong(std::move(text));
   }
-  wish.lease_namespace = std::move(lease.namespace_name);
-  wish.lease_name = std::move(lease.name);
+  request.lease_namespace = std::move(lease.namespace_name);
+  request.lease_name = std::move(lease.name);
   Result<ListenWish> listen = read_listen_wish(arguments);
   if (!listen) return std::unexpected(listen.error());
-  wish.listen = *std::move(listen);
+  request.listen = *std::move(listen);
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);
     if (!duration) {
       return wrong(fmt::format("--for '{}': {}", shorten(*text), duration.error().message));
     }
     if (duration->ms == 0) return wrong("--for 0: expected a time such as 10m");
-    wish.ends_after = *duration;
+    request.ends_after = *duration;
   }
   if (const auto text = arguments.given("count")) {
     const Result<std::int64_t> count = read_count(*text);
     if (!count) return std::unexpected(count.error());
-    wish.count = *count;
+    request.count = *count;
   }
   Result<std::vector<LivePlane>> planes = live_planes_of(arguments.all("plane"));
   if (!planes) return std::unexpected(planes.error());
-  wish.planes = *std::move(planes);
+  request.planes = *std::move(planes);
   if (!arguments.has("journal") && arguments.has("journal-size")) {
     return wrong("--journal-size is for --journal FILE");
   }
-  return wish;
+  return request;
 }
 
 }  // namespace makeway::cli

@@ -1,4 +1,4 @@
-#include "control/told_preemptions.hpp"
+#include "control/preemption_report.hpp"
 
 #include <fmt/format.h>
 
@@ -30,62 +30,63 @@ std::string name_of(const Victim& victim) {
 }
 
 template <class Victim>
-void tell_victim(ToldPreemption& told, const Victim& victim, ToldVictim as,
+void add_victim(ReportedPreemption& report, const Victim& victim, ReportedVictim as,
                  std::size_t victims_max) {
-  if (++told.victims_count == 1) {
-    told.alternative = victim.cause_alternative;
-    told.key = victim.cause_key;
+  if (++report.victims_count == 1) {
+    report.alternative = victim.cause_alternative;
+    report.key = victim.cause_key;
   }
-  if (told.victims.size() == victims_max) return;
+  if (report.victims.size() == victims_max) return;
   as.priority = victim.priority;
   as.reason = victim.reason;
-  told.victims.push_back(std::move(as));
+  report.victims.push_back(std::move(as));
 }
 
 /// A session leaves whole, and its victims are sessions; they may run on several nodes.
-ToldVictim left_behind(const PlanAsk& ask, std::size_t at) {
+ReportedVictim left_behind(const PlanAsk& ask, std::size_t at) {
   const PlanVictim& victim = ask.victims[at];
-  if (!ask.session) return {.who = name_of(victim), .node = victim.node, .reason = {}};
-  ToldVictim told{.who = victim.unit, .node = victim.node, .reason = {}};
+  if (!ask.session) return {.name = name_of(victim), .node = victim.node, .reason = {}};
+  ReportedVictim report{.name = victim.unit, .node = victim.node, .reason = {}};
   const std::vector<PlanSessionVictim>& sessions = ask.session->victims;
   if (at < sessions.size() && !sessions[at].nodes.empty()) {
-    told.node = first_of(sessions[at].nodes.front(), sessions[at].nodes.size());
+    report.node = first_of(sessions[at].nodes.front(), sessions[at].nodes.size());
   }
-  return told;
+  return report;
 }
 
-ToldPreemption told_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
-  ToldPreemption told{.ask = ask_text(ask),
-                      .priority = ask.priority,
-                      .node = place_of(ask),
-                      .victims = {},
-                      .alternative = {},
-                      .key = {},
-                      .when = now};
+ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
+  ReportedPreemption report{.ask = ask_text(ask),
+                          .priority = ask.priority,
+                          .node = place_of(ask),
+                          .victims = {},
+                          .alternative = {},
+                          .key = {},
+                          .when = now};
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
-    tell_victim(told, ask.victims[at], left_behind(ask, at), victims_max);
+    add_victim(report, ask.victims[at], left_behind(ask, at), victims_max);
   }
-  if (!ask.replicas) return told;
+  if (!ask.replicas) return report;
   for (const PlanReplicaClaim& claim : ask.replicas->claims) {
     if (claim.kept) continue;  // Told when it was made.
     for (const PlanReplicaVictim& victim : claim.victims) {
       if (victim.action == ReplicaAction::wait) continue;
-      tell_victim(told, victim, {.who = name_of(victim), .node = claim.node, .reason = {}},
+      add_victim(report, victim, {.name = name_of(victim), .node = claim.node, .reason = {}},
                   victims_max);
     }
-    if (told.node.empty()) told.node = claim.node;
+    if (report.node.empty()) report.node = claim.node;
   }
-  return told;
+  return report;
 }
 
 }  // namespace
 
-std::vector<ToldPreemption> told_preemptions(const Plan& plan, Time now, std::size_t victims_max) {
-  std::vector<ToldPreemption> all;
+std::vector<ReportedPreemption> preemption_report(const Plan& plan, Time now,
+                                                  std::size_t victims_max) {
+  std::vector<ReportedPreemption> all;
   for (const PlanAsk& ask : plan.asks) {
     if (ask.victims.empty() && !ask.replicas) continue;
-    ToldPreemption told = told_preemption(ask, now, victims_max);
-    if (told.victims_count > 0) all.push_back(std::move(told));
+    ReportedPreemption report = reported_preemption(ask, now, victims_max);
+    if (report.victims_count > 0) all.push_back(std::move(report));
   }
   return all;
 }

@@ -1,4 +1,4 @@
-#include "control/told_preemptions.hpp"
+#include "control/preemption_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr Time told_now{1'000'000};
 
-PlanVictim told_victim(std::string name) {
+PlanVictim reported_victim(std::string name) {
   return {.namespace_name = "shop",
           .name = std::move(name),
           .node = "n1",
@@ -24,21 +24,21 @@ Plan plan_of(PlanAsk ask) {
 }
 
 /// The cause is that of the first; beyond the bound victims are only counted.
-TEST(ToldPreemptions, ForWhomFromWhereAndWhy) {
+TEST(PreemptionReport, ForWhomFromWhereAndWhy) {
   PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 9};
   ask.placements = {{.namespace_name = "shop", .name = "urgent", .node = "n1"}};
-  ask.victims = {told_victim("a"), told_victim("b"), told_victim("c")};
-  const auto told = told_preemptions(plan_of(ask), told_now, 2);
-  ASSERT_EQ(told.size(), 1U);
+  ask.victims = {reported_victim("a"), reported_victim("b"), reported_victim("c")};
+  const auto report = preemption_report(plan_of(ask), told_now, 2);
+  ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(
-      told.front(),
-      (ToldPreemption{
+      report.front(),
+      (ReportedPreemption{
           .ask = "Pod shop/urgent",
           .priority = 9,
           .node = "n1",
           .victims =
-              {{.who = "shop/a", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"},
-               {.who = "shop/b", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"}},
+              {{.name = "shop/a", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"},
+               {.name = "shop/b", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"}},
           .victims_count = 3,
           .alternative = "node n2",
           .key = "victims: 2 against 1",
@@ -46,31 +46,31 @@ TEST(ToldPreemptions, ForWhomFromWhereAndWhy) {
 }
 
 /// Four pods of a gang on two nodes.
-TEST(ToldPreemptions, SeveralNodesAreTheFirstAndHowManyMore) {
+TEST(PreemptionReport, SeveralNodesAreTheFirstAndHowManyMore) {
   PlanAsk ask{.kind = AskKind::pod_group, .namespace_name = "shop", .name = "train"};
   for (const char* const node : {"n1", "n1", "n3", "n3"}) {
     ask.placements.push_back({.namespace_name = "shop", .name = "train-1", .node = node});
   }
-  ask.victims = {told_victim("a")};
-  EXPECT_EQ(told_preemptions(plan_of(ask), told_now, 20).front().node, "n1 and 1 more");
+  ask.victims = {reported_victim("a")};
+  EXPECT_EQ(preemption_report(plan_of(ask), told_now, 20).front().node, "n1 and 1 more");
 }
 
-TEST(ToldPreemptions, SessionsAreNamedAsSuch) {
+TEST(PreemptionReport, SessionsAreNamedAsSuch) {
   PlanAsk ask{.kind = AskKind::session, .namespace_name = "shop", .name = "urgent"};
-  PlanVictim victim = told_victim("train");
+  PlanVictim victim = reported_victim("train");
   victim.unit = "Session shop/train";
   victim.node.clear();
   ask.victims = {victim};
   ask.session = PlanSession{.victims = {{.nodes = {"n4", "n5"}}}};
-  const auto told = told_preemptions(plan_of(ask), told_now, 20);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told.front().ask, "Session shop/urgent");
-  EXPECT_EQ(told.front().victims.front().who, "Session shop/train");
-  EXPECT_EQ(told.front().victims.front().node, "n4 and 1 more");
+  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report.front().ask, "Session shop/urgent");
+  EXPECT_EQ(report.front().victims.front().name, "Session shop/train");
+  EXPECT_EQ(report.front().victims.front().node, "n4 and 1 more");
 }
 
-/// Who leaves by itself is nobody's victim, and a claim that is kept was told of.
-TEST(ToldPreemptions, ReplicasAreToldWhenTheirClaimIsMade) {
+/// Who leaves by itself is nobody's victim, and a claim that is kept was report of.
+TEST(PreemptionReport, ReplicasAreToldWhenTheirClaimIsMade) {
   PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
   PlanReplicaClaim claim{.node = "n1"};
   claim.victims = {{.namespace_name = "shop",
@@ -85,14 +85,14 @@ TEST(ToldPreemptions, ReplicasAreToldWhenTheirClaimIsMade) {
   PlanReplicaClaim kept = claim;
   kept.kept = true;
   ask.replicas = PlanReplicas{.claims = {kept, claim}};
-  const auto told = told_preemptions(plan_of(ask), told_now, 20);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told.front().victims_count, 1U);
-  EXPECT_EQ(told.front().node, "n1");
-  EXPECT_EQ(told.front().alternative, "none");
-  EXPECT_EQ(told.front().victims.front().who, "shop/low of plane east");
+  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report.front().victims_count, 1U);
+  EXPECT_EQ(report.front().node, "n1");
+  EXPECT_EQ(report.front().alternative, "none");
+  EXPECT_EQ(report.front().victims.front().name, "shop/low of plane east");
   ask.replicas->claims = {kept};
-  EXPECT_TRUE(told_preemptions(plan_of(ask), told_now, 20).empty());
+  EXPECT_TRUE(preemption_report(plan_of(ask), told_now, 20).empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ bool is_of_scheduler(const SeenCondition& condition) {
 }
 
 void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    KeepConditions keep, ObjectSight& sight) {
+                    KeepConditions keep, ObjectState& sight) {
   SeenCondition condition;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "type") reader.read(field, at, condition.type);
@@ -37,7 +37,7 @@ void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path
 }
 
 void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, KeepConditions keep,
-                 ObjectSight& sight) {
+                 ObjectState& sight) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "phase") reader.read(field, at, sight.phase);
     if (key == "reason") reader.read(field, at, sight.reason);
@@ -49,7 +49,7 @@ void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, K
   });
 }
 
-void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
+void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectState& sight) {
   std::string uid;
   std::string kind;
   bool is_controller = false;
@@ -64,7 +64,7 @@ void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, Ob
 }
 
 void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   ObjectSight& sight) {
+                   ObjectState& sight) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     std::string_view text;
     if (key == "name") reader.read(field, at, sight.name);
@@ -81,7 +81,7 @@ void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 }
 
 void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-               KeepConditions keep, ObjectSight& sight) {
+               KeepConditions keep, ObjectState& sight) {
   if (key == "metadata") read_metadata(reader, value, path, sight);
   if (key == "status") read_status(reader, value, path, keep, sight);
   if (key != "spec") return;
@@ -94,18 +94,18 @@ void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, cons
 
 }  // namespace
 
-const SeenCondition* ObjectSight::condition(std::string_view type) const {
+const SeenCondition* ObjectState::condition(std::string_view type) const {
   const auto found = std::ranges::find(conditions, type, &SeenCondition::type);
   return found == conditions.end() ? nullptr : &*found;
 }
 
-std::vector<ObjectSight> read_sights(std::string_view padded_text, KeepConditions keep) {
-  WalkedObjects<ObjectSight> walked = walk_objects<ObjectSight>(
+std::vector<ObjectState> read_object_states(std::string_view padded_text, KeepConditions keep) {
+  WalkedObjects<ObjectState> walked = walk_objects<ObjectState>(
       padded_text,
       [keep](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-             ObjectSight& sight) { read_part(reader, key, value, path, keep, sight); });
+             ObjectState& sight) { read_part(reader, key, value, path, keep, sight); });
   if (!walked.is_list) walked.items.push_back(std::move(walked.whole));
-  std::erase_if(walked.items, [](const ObjectSight& sight) { return sight.name.empty(); });
+  std::erase_if(walked.items, [](const ObjectState& sight) { return sight.name.empty(); });
   return std::move(walked.items);
 }
 

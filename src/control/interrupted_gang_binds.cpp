@@ -1,26 +1,13 @@
-#include "control/half_bound_gangs.hpp"
-
-#include <fmt/format.h>
+#include "control/interrupted_gang_binds.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "control/gang_eviction.hpp"
+
 namespace makeway {
-namespace {
 
-bool is_bound(const Cluster& cluster, PodIndex pod) {
-  return cluster.pods().node[pod].exists() && cluster.pods().deletion[pod] == no_time;
-}
-
-std::vector<PodIndex> by_name(const Cluster& cluster, const std::vector<PodIndex>& members) {
-  std::vector<PodIndex> sorted = members;
-  std::ranges::sort(sorted, {}, [&](PodIndex pod) { return cluster.pods().name[pod.value]; });
-  return sorted;
-}
-
-}  // namespace
-
-void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
+void InterruptedGangBinds::sent(const Plan& plan, const Cluster& cluster, Time now) {
   if (settings_.gang_rollback == GangRollback::none) return;
   for (const PlanAction& action : plan.actions) {
     if (action.type != ActionType::bind || !action.plane.empty()) continue;
@@ -29,9 +16,9 @@ void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
     const Unit& unit = cluster.units()[cluster.pods().unit[*pod]];
     if (unit.kind != UnitKind::group || !unit.gang) continue;
     const Group& group = cluster.groups()[unit.group];
-    // Who joins a gang that runs already is finished or not by itself.
+    // A pod that joins a running gang is finished or not by itself.
     const auto running = std::ranges::count_if(
-        group.members, [&](PodIndex member) { return is_bound(cluster, member); });
+        group.members, [&](PodIndex member) { return is_staying(cluster, member); });
     const Name name{action.namespace_name, std::string(cluster.text(group.name))};
     if (running >= unit.minimum && !begun_.contains(name)) continue;
     Begun& begun = begun_.try_emplace(name, Begun{.since = now, .uids = {}}).first->second;
@@ -41,42 +28,29 @@ void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
   }
 }
 
-bool HalfBoundGangs::is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group) {
+bool InterruptedGangBinds::is_whole(const Cluster& cluster, const InFlight& in_flight,
+                                    GroupIndex group) {
   std::int64_t bound = 0;
   for (const PodIndex pod : cluster.groups()[group].members) {
     const bool is_assumed = in_flight.has_pod(cluster.text(cluster.pods().namespace_name[pod]),
                                               cluster.pods().name[pod.value]);
-    if (is_bound(cluster, pod) && !is_assumed) ++bound;
+    if (is_staying(cluster, pod) && !is_assumed) ++bound;
   }
   return bound >= cluster.units()[cluster.groups()[group].unit].minimum;
 }
 
-bool HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
-                                 Plan& plan) {
+bool InterruptedGangBinds::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
+                                       Plan& plan) {
   const Group& gang = cluster.groups()[group];
-  PlanAsk ask{.kind = AskKind::pod_group,
-              .namespace_name = std::string(cluster.text(gang.namespace_name)),
-              .name = std::string(cluster.text(gang.name)),
-              .reason = std::string(rollback_reason)};
-  const std::size_t before = plan.actions.size();
-  for (const PodIndex pod : by_name(cluster, gang.members)) {
-    if (!is_bound(cluster, pod)) continue;
-    const Pod member = cluster.pod(pod);
-    if (!begun.uids.contains(member.uid)) continue;
-    plan.actions.push_back({.type = ActionType::evict,
-                            .namespace_name = member.namespace_name,
-                            .name = member.name,
-                            .uid = member.uid,
-                            .node = member.node,
-                            .ask = ask_text(ask)});
-  }
-  if (plan.actions.size() == before) return false;
-  plan.asks.push_back(std::move(ask));
+  std::vector<Pod> members = staying_members(cluster, gang);
+  std::erase_if(members, [&](const Pod& pod) { return !begun.uids.contains(pod.uid); });
+  if (members.empty()) return false;
+  evict_members(cluster, gang, members, rollback_reason, LeaveTogether::no, plan);
   return true;
 }
 
-std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& in_flight,
-                                        Time now) {
+std::optional<Plan> InterruptedGangBinds::due(const Cluster& cluster, const InFlight& in_flight,
+                                              Time now) {
   Plan plan{.now = now};
   for (auto at = begun_.begin(); at != begun_.end();) {
     const auto group = cluster.find_group(at->first.first, at->first.second);
@@ -92,7 +66,7 @@ std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& 
   return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
-std::optional<Time> HalfBoundGangs::next_due() const {
+std::optional<Time> InterruptedGangBinds::next_due() const {
   std::optional<Time> next;
   for (const auto& [name, begun] : begun_) {
     const Time end = begun.since + settings_.gang_bind_timeout;

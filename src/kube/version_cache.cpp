@@ -1,4 +1,4 @@
-#include "kube/sight_book.hpp"
+#include "kube/version_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view out_of_service_taint = "node.kubernetes.io/out-of-service";
 
-std::string book_key(std::string_view namespace_name, std::string_view name) {
+std::string cache_key(std::string_view namespace_name, std::string_view name) {
   return fmt::format("{}/{}", namespace_name, name);
 }
 
@@ -25,28 +25,28 @@ NodeState state_of(const Node& node) {
 
 }  // namespace
 
-bool has_our_nomination(const ObjectSight& pod) {
+bool has_our_nomination(const ObjectState& pod) {
   const SeenCondition* const ours = pod.condition(nominated_condition);
   return !pod.nominated_node.empty() && ours != nullptr && ours->status == "True" &&
          noted_node(ours->message) == pod.nominated_node;
 }
 
-bool has_our_reservation(const ObjectSight& pod) {
+bool has_our_reservation(const ObjectState& pod) {
   const SeenCondition* const ours = pod.condition(reserved_condition);
   return pod.node.empty() && ours != nullptr && ours->status == "True";
 }
 
-void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
-                     std::uint64_t answers) {
+void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectState> objects_seen,
+                        std::uint64_t answers) {
   for (const Change& change : changes) {
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
     if (const auto* const pod = std::get_if<Pod>(&change)) take_pod(*pod);
     if (const auto* const queue = std::get_if<Queue>(&change)) queues_[queue->name] = *queue;
     if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
-      schedules_[book_key(schedule->namespace_name, schedule->name)] = schedule->status;
+      schedules_[cache_key(schedule->namespace_name, schedule->name)] = schedule->status;
     }
     if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
-      BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
+      CachedClaim& booked = claims_[cache_key(claim->namespace_name, claim->name)];
       booked.bound = claim->bound;
       booked.volume = claim->volume;
       booked.selected_node = claim->selected_node;
@@ -55,7 +55,7 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       volumes_.insert(volume->name);
     }
     if (const auto* const group = std::get_if<PodGroup>(&change)) {
-      const std::string key = book_key(group->namespace_name, group->name);
+      const std::string key = cache_key(group->namespace_name, group->name);
       if (group->policy.mode == DisruptionMode::all) {
         whole_groups_.insert(key);
       } else {
@@ -64,40 +64,41 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
     }
     if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
-  for (ObjectSight& sight : sights) {
-    std::string key = book_key(sight.namespace_name, sight.name);
-    if (sight.kind == ObjectKind::persistent_volume_claim) {
-      claims_[key].object = std::move(sight);
+  for (ObjectState& seen_object : objects_seen) {
+    std::string key = cache_key(seen_object.namespace_name, seen_object.name);
+    if (seen_object.kind == ObjectKind::persistent_volume_claim) {
+      claims_[key].object = std::move(seen_object);
       continue;
     }
-    if (is_own(row_of_kind(sight.kind))) {
-      own_[sight.kind].insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
+    if (is_own(row_of_kind(seen_object.kind))) {
+      own_[seen_object.kind].insert_or_assign(std::move(key),
+                                              CachedObject{std::move(seen_object), answers});
       continue;
     }
-    if (sight.kind == ObjectKind::pod) {
-      if (has_our_nomination(sight) || has_our_reservation(sight)) {
+    if (seen_object.kind == ObjectKind::pod) {
+      if (has_our_nomination(seen_object) || has_our_reservation(seen_object)) {
         promised_.insert(key);
       } else {
         promised_.erase(key);
       }
-      if (has_our_nomination(sight) && sight.node.empty()) {
+      if (has_our_nomination(seen_object) && seen_object.node.empty()) {
         awaiting_.insert(key);
       } else {
         awaiting_.erase(key);
       }
     }
-    Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
-    book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
+    Cache& cache = seen_object.kind == ObjectKind::pod ? pods_ : groups_;
+    cache.insert_or_assign(std::move(key), CachedObject{std::move(seen_object), answers});
   }
 }
 
-void SightBook::take_pod(const Pod& pod) {
+void VersionCache::take_pod(const Pod& pod) {
   std::vector<std::string> claims;
   for (const ClaimUse& use : pod.shape.claims) {
     const bool is_volume = use.kind == ClaimKind::volume || use.kind == ClaimKind::own_volume;
     if (is_volume && pod.node.empty()) claims.push_back(use.name);
   }
-  const std::string key = book_key(pod.namespace_name, pod.name);
+  const std::string key = cache_key(pod.namespace_name, pod.name);
   if (claims.empty()) {
     pod_claims_.erase(key);
   } else {
@@ -105,8 +106,8 @@ void SightBook::take_pod(const Pod& pod) {
   }
 }
 
-void SightBook::forget(const Removal& gone) {
-  const std::string key = book_key(gone.namespace_name, gone.name);
+void VersionCache::forget(const Removal& gone) {
+  const std::string key = cache_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
   if (gone.kind == ObjectKind::persistent_volume) volumes_.erase(gone.name);
   if (gone.kind == ObjectKind::queue) queues_.erase(gone.name);
@@ -124,72 +125,77 @@ void SightBook::forget(const Removal& gone) {
   awaiting_.erase(key);
 }
 
-const std::vector<std::string>& SightBook::claims_of(std::string_view namespace_name,
-                                                     std::string_view name) const {
+const std::vector<std::string>& VersionCache::claims_of(std::string_view namespace_name,
+                                                        std::string_view name) const {
   static const std::vector<std::string> none;
-  const auto found = pod_claims_.find(book_key(namespace_name, name));
+  const auto found = pod_claims_.find(cache_key(namespace_name, name));
   return found == pod_claims_.end() ? none : found->second;
 }
 
-const BookedClaim* SightBook::claim(std::string_view namespace_name, std::string_view name) const {
-  const auto found = claims_.find(book_key(namespace_name, name));
+const CachedClaim* VersionCache::claim(std::string_view namespace_name,
+                                       std::string_view name) const {
+  const auto found = claims_.find(cache_key(namespace_name, name));
   return found == claims_.end() ? nullptr : &found->second;
 }
 
-const BookedSight* SightBook::pod(std::string_view namespace_name, std::string_view name) const {
-  const auto found = pods_.find(book_key(namespace_name, name));
+const CachedObject* VersionCache::pod(std::string_view namespace_name,
+                                      std::string_view name) const {
+  const auto found = pods_.find(cache_key(namespace_name, name));
   return found == pods_.end() ? nullptr : &found->second;
 }
 
-const BookedSight* SightBook::group(std::string_view namespace_name, std::string_view name) const {
-  const auto found = groups_.find(book_key(namespace_name, name));
+const CachedObject* VersionCache::group(std::string_view namespace_name,
+                                        std::string_view name) const {
+  const auto found = groups_.find(cache_key(namespace_name, name));
   return found == groups_.end() ? nullptr : &found->second;
 }
 
-const BookedSight* SightBook::own(ObjectKind kind, std::string_view namespace_name,
-                                  std::string_view name) const {
-  const auto book = own_.find(kind);
-  if (book == own_.end()) return nullptr;
-  const auto found = book->second.find(book_key(namespace_name, name));
-  return found == book->second.end() ? nullptr : &found->second;
+const CachedObject* VersionCache::own(ObjectKind kind, std::string_view namespace_name,
+                                      std::string_view name) const {
+  const auto cache = own_.find(kind);
+  if (cache == own_.end()) return nullptr;
+  const auto found = cache->second.find(cache_key(namespace_name, name));
+  return found == cache->second.end() ? nullptr : &found->second;
 }
 
-std::vector<const BookedSight*> SightBook::all_own() const {
-  std::vector<const BookedSight*> all;
-  for (const auto& [kind, book] : own_) {
-    for (const auto& [key, sight] : book) all.push_back(&sight);
+std::vector<const CachedObject*> VersionCache::all_own() const {
+  std::vector<const CachedObject*> all;
+  for (const auto& [kind, cache] : own_) {
+    for (const auto& [key, seen_object] : cache) all.push_back(&seen_object);
   }
   return all;
 }
 
-const Queue* SightBook::queue(std::string_view name) const {
+const Queue* VersionCache::queue(std::string_view name) const {
   const auto found = queues_.find(name);
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-const ReplicaStatus* SightBook::replica_status(std::string_view namespace_name,
-                                               std::string_view name) const {
-  const auto found = schedules_.find(book_key(namespace_name, name));
+const ReplicaStatus* VersionCache::replica_status(std::string_view namespace_name,
+                                                  std::string_view name) const {
+  const auto found = schedules_.find(cache_key(namespace_name, name));
   return found == schedules_.end() ? nullptr : &found->second;
 }
 
-bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {
-  return whole_groups_.contains(book_key(namespace_name, name));
+bool VersionCache::leaves_whole(std::string_view namespace_name, std::string_view name) const {
+  return whole_groups_.contains(cache_key(namespace_name, name));
 }
 
-NodeState SightBook::node(std::string_view name) const {
+NodeState VersionCache::node(std::string_view name) const {
   const auto found = nodes_.find(name);
   return found == nodes_.end() ? NodeState::gone : found->second;
 }
 
-std::vector<const BookedSight*> SightBook::promised() const {
-  std::vector<const BookedSight*> found;
+std::vector<const CachedObject*> VersionCache::promised() const {
+  std::vector<const CachedObject*> found;
   found.reserve(promised_.size());
   for (const std::string& key : promised_) found.push_back(&pods_.at(key));
   return found;
 }
 
-const BookedSight* SightBook::promised(std::string_view key) const {
+const CachedObject* VersionCache::promised(std::string_view namespace_name,
+                                           std::string_view name) const {
+  const std::string key = cache_key(namespace_name, name);
   return promised_.contains(key) ? &pods_.find(key)->second : nullptr;
 }
 

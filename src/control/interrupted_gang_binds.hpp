@@ -1,14 +1,14 @@
-// HalfBoundGangs: gangs of which only a part could be bound (SPEC section 8, Gangs).
+// InterruptedGangBinds: gangs of which only a part could be bound (SPEC section 8, Gangs).
 //
 // All binds of a gang are sent together, but each is a call of its own, and a bind cannot be
 // undone. Where some are refused, the next plan finishes the gang, and no more is needed with
-// `live.gangRollback: none`. With `delete`, whoever was bound for a gang that still lacks its
-// minimum after `live.gangBindTimeout` is deleted: half a gang only holds room.
+// `live.gangRollback: none`. With `delete`, the members that were bound for a gang that still lacks
+// its minimum after `live.gangBindTimeout` are deleted: half a gang only holds room.
 //
 // Only gangs whose binding this process began are watched, and none any more once its minimum was
-// seen running: a gang that loses members later is degraded, not half bound. After a crash nobody
-// is rolled back, and the gang is finished. Who could not be deleted (a brake, a pause, a budget)
-// is deleted later: as long as somebody whom we bound is there and the minimum is not, it is tried
+// seen running: a gang that loses members later is degraded, not half bound. After a crash no gang
+// is rolled back; it is finished. A member that could not be deleted (a brake, a pause, a budget)
+// is deleted later: as long as a pod that we bound is there and the minimum is not, it is tried
 // once a `live.gangBindTimeout`.
 #pragma once
 
@@ -26,34 +26,34 @@
 
 namespace makeway {
 
-class HalfBoundGangs {
+class InterruptedGangBinds {
  public:
-  explicit HalfBoundGangs(const LiveSettings& settings) : settings_(settings) {}
+  explicit InterruptedGangBinds(const LiveSettings& settings) : settings_(settings) {}
 
   /// The cluster is the one that the plan was made for.
   void sent(const Plan& plan, const Cluster& cluster, Time now);
-  /// Who must go now, as a plan without an id; none: nobody. To be asked after every batch.
+  /// The evictions that are due, as a plan without an id; none: there are none. Call it after every batch.
   std::optional<Plan> due(const Cluster& cluster, const InFlight& in_flight, Time now);
-  /// When somebody may have to go; none: no gang is watched.
+  /// When an eviction may be due; none: no gang is watched.
   std::optional<Time> next_due() const;
 
  private:
   using Name = std::pair<std::string, std::string>;  ///< Namespace and name.
   struct Begun {
     Time since;                  ///< Of the last try, to bind or to take back.
-    std::set<std::string> uids;  ///< Whom we bound, or tried to.
+    std::set<std::string> uids;  ///< Pods that we bound, or tried to.
     bool was_rolled_back = false;
   };
   /// Its minimum runs, and nothing of it is only assumed.
   static bool is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group);
-  /// Whether there is anybody to delete.
+  /// Whether there is a member to delete.
   static bool add_members(const Cluster& cluster, GroupIndex group, const Begun& begun, Plan& plan);
 
   LiveSettings settings_;
   std::map<Name, Begun> begun_;
 };
 
-/// What the plan of a rollback says of the gang; its victims are told the same.
+/// What the plan of a rollback says of the gang, and the condition of its victims.
 inline constexpr std::string_view rollback_reason = "the rest of its gang could not be bound";
 
 }  // namespace makeway

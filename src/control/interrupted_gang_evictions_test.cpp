@@ -1,5 +1,5 @@
 // SPEC section 8: a group that leaves as one and was left half way by a process that was killed.
-#include "control/half_left_gangs.hpp"
+#include "control/interrupted_gang_evictions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr Time restart_time{1'000'000};
 
-class HalfLeftGangsTest : public testing::Test {
+class InterruptedGangEvictionsTest : public testing::Test {
  protected:
   void SetUp() override {
     cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4'000}, {"pods", 10}}});
@@ -45,31 +45,31 @@ class HalfLeftGangsTest : public testing::Test {
       names.push_back(action.name);
     }
     EXPECT_EQ(plan->asks.size(), 1U);
-    EXPECT_EQ(plan->asks.front().reason, half_left_reason);
+    EXPECT_EQ(plan->asks.front().reason, interrupted_eviction_reason);
     return names;
   }
   using Names = std::vector<std::string>;
 
   Cluster cluster;
   InFlight in_flight;
-  HalfLeftGangs gangs{Duration{60'000}};
+  InterruptedGangEvictions gangs{Duration{60'000}};
   bool was_found = false;
 };
 
-TEST_F(HalfLeftGangsTest, TheRestIsToldToLeave) {
+TEST_F(InterruptedGangEvictionsTest, TheRestIsToldToLeave) {
   member("m-0", State::leaves);
   member("m-2", State::runs);
   member("m-1", State::is_marked);
   EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
 }
 
-TEST_F(HalfLeftGangsTest, WhoLeftMayBeGoneAlready) {
+TEST_F(InterruptedGangEvictionsTest, WhoLeftMayBeGoneAlready) {
   member("m-1", State::is_marked);
   member("m-2", State::runs);
   EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
 }
 
-TEST_F(HalfLeftGangsTest, AMarkAloneMakesNobodyLeave) {
+TEST_F(InterruptedGangEvictionsTest, AMarkAloneMakesNobodyLeave) {
   member("m-0", State::is_marked);
   member("m-1", State::runs);
   member("m-2", State::runs);
@@ -77,26 +77,26 @@ TEST_F(HalfLeftGangsTest, AMarkAloneMakesNobodyLeave) {
   EXPECT_EQ(gangs.next_due(), std::nullopt);
 }
 
-TEST_F(HalfLeftGangsTest, WhoLeavesForAnotherReasonTakesNobodyAlong) {
+TEST_F(InterruptedGangEvictionsTest, WhoLeavesForAnotherReasonTakesNobodyAlong) {
   member("m-0", State::is_told);
   member("m-1", State::runs);
   EXPECT_EQ(told(), Names{});
 }
 
-TEST_F(HalfLeftGangsTest, OtherGroupsLeaveOneByOne) {
+TEST_F(InterruptedGangEvictionsTest, OtherGroupsLeaveOneByOne) {
   group(DisruptionMode::single);
   member("m-0", State::leaves);
   member("m-1", State::is_marked);
   EXPECT_EQ(told(), Names{});
 }
 
-TEST_F(HalfLeftGangsTest, PodsOfOtherSchedulersAreNotOurs) {
+TEST_F(InterruptedGangEvictionsTest, PodsOfOtherSchedulersAreNotOurs) {
   member("m-0", State::leaves, "default-scheduler");
   member("m-1", State::runs, "default-scheduler");
   EXPECT_EQ(told(), Names{});
 }
 
-TEST_F(HalfLeftGangsTest, WhatLeavesLaterIsNoneOfItsBusiness) {
+TEST_F(InterruptedGangEvictionsTest, WhatLeavesLaterIsNoneOfItsBusiness) {
   member("m-0", State::runs);
   member("m-1", State::runs);
   EXPECT_EQ(told(), Names{});
@@ -104,7 +104,7 @@ TEST_F(HalfLeftGangsTest, WhatLeavesLaterIsNoneOfItsBusiness) {
   EXPECT_EQ(told(restart_time + Duration{5'000}), Names{});
 }
 
-TEST_F(HalfLeftGangsTest, WhoWasNotToldIsToldAgainForAWhile) {
+TEST_F(InterruptedGangEvictionsTest, WhoWasNotToldIsToldAgainForAWhile) {
   member("m-0", State::leaves);
   member("m-1", State::runs);
   EXPECT_EQ(told(), Names{"m-1"});
@@ -115,7 +115,7 @@ TEST_F(HalfLeftGangsTest, WhoWasNotToldIsToldAgainForAWhile) {
   EXPECT_EQ(gangs.next_due(), std::nullopt);
 }
 
-TEST_F(HalfLeftGangsTest, WhoIsBeingToldIsNotToldTwice) {
+TEST_F(InterruptedGangEvictionsTest, WhoIsBeingToldIsNotToldTwice) {
   member("m-0", State::leaves);
   member("m-1", State::runs);
   gangs.find(cluster, {"makeway"}, restart_time);

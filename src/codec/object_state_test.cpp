@@ -1,4 +1,4 @@
-#include "codec/object_sight.hpp"
+#include "codec/object_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 namespace makeway {
 namespace {
 
-std::vector<ObjectSight> sights_of(std::string_view text,
+std::vector<ObjectState> sights_of(std::string_view text,
                                    KeepConditions keep = KeepConditions::of_schedulers) {
   std::string padded(text);
   padded.resize(text.size() + text_padding, ' ');
-  return read_sights(std::string_view(padded).substr(0, text.size()), keep);
+  return read_object_states(std::string_view(padded).substr(0, text.size()), keep);
 }
 
-TEST(ObjectSight, OfAPod) {
+TEST(ObjectState, OfAPod) {
   const auto sights = sights_of(
       R"({"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"7",)"
       R"("generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"nodeName":"n1"},)"
@@ -24,7 +24,7 @@ TEST(ObjectSight, OfAPod) {
       R"("lastTransitionTime":"2026-01-01T00:00:00Z"},)"
       R"({"type":"makeway.dev/Nominated","status":"True","message":"node n2, plan 1"}]}})");
   ASSERT_EQ(sights.size(), 1U);
-  const ObjectSight& pod = sights.front();
+  const ObjectState& pod = sights.front();
   EXPECT_EQ(pod.namespace_name, "a");
   EXPECT_EQ(pod.name, "p");
   EXPECT_EQ(pod.uid, "u");
@@ -41,7 +41,7 @@ TEST(ObjectSight, OfAPod) {
   EXPECT_EQ(pod.condition("Ready"), nullptr);
 }
 
-TEST(ObjectSight, OfAnObjectOfOursWithSomebodyElsesCondition) {
+TEST(ObjectState, OfAnObjectOfOursWithAForeignCondition) {
   constexpr std::string_view text =
       R"({"metadata":{"name":"q"},"status":{"conditions":[)"
       R"({"type":"example.com/Reviewed","status":"True","observedGeneration":4}]}})";
@@ -51,7 +51,7 @@ TEST(ObjectSight, OfAnObjectOfOursWithSomebodyElsesCondition) {
   EXPECT_EQ(seen.generation, 4);
 }
 
-TEST(ObjectSight, OfAList) {
+TEST(ObjectState, OfAList) {
   const auto sights =
       sights_of(R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)"
                 R"({"metadata":{"name":"p","resourceVersion":"1"}},{"metadata":{}},)"
@@ -61,14 +61,14 @@ TEST(ObjectSight, OfAList) {
   EXPECT_EQ(sights[1].name, "q");
 }
 
-TEST(ObjectSight, OfWhatIsNone) {
+TEST(ObjectState, OfWhatIsNone) {
   EXPECT_TRUE(sights_of("no JSON").empty());
   EXPECT_TRUE(sights_of("[1,2]").empty());
   EXPECT_TRUE(sights_of(R"({"kind":"Status","status":"Failure"})").empty());
   EXPECT_TRUE(sights_of(R"({"items":7})").empty());
 }
 
-TEST(ObjectSight, NotesNameANode) {
+TEST(ObjectState, NotesNameANode) {
   EXPECT_EQ(note_of("n1", "0123"), "node n1, plan 0123");
   EXPECT_EQ(noted_node("node n1, plan 0123"), "n1");
   EXPECT_EQ(noted_node("plan 0123"), "");

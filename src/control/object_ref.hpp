@@ -1,0 +1,67 @@
+// ObjectRef: which object a write, a receipt or an ask is about.
+//
+// Compared by value and used as a key. Its text ("Pod default/web") is for logs, journals and
+// plans, where a plan names an ask or a unit by text; `parse_ref` is the one place that reads it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/object_at.hpp"
+#include "model/request.hpp"
+
+namespace makeway {
+
+/// What may be asked for or written. The first ones are those of AskKind, in its order.
+enum class RefKind : std::uint8_t {
+  pod,
+  pod_group,
+  queue,
+  replica_schedule,
+  session,
+  resource_group,
+  partition,
+  persistent_volume_claim,
+  deployment,
+};
+template <>
+inline constexpr std::array<std::string_view, 9> choice_names<RefKind> = {
+    "Pod",       "PodGroup",      "Queue",     "ReplicaSchedule",
+    "Session",   "ResourceGroup", "Partition", "PersistentVolumeClaim",
+    "Deployment"};
+
+struct ObjectRef {
+  RefKind kind = RefKind::pod;
+  std::string namespace_name;  ///< Empty: its kind has none.
+  std::string name;
+  std::string plane = {};  ///< Empty: the home cluster.
+
+  friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
+};
+
+ObjectRef ref_of(const AskName& ask);
+ObjectRef ref_of(const PlanAsk& ask);
+ObjectRef pod_ref(std::string namespace_name, std::string name, std::string plane = {});
+/// The ask that an eviction or a scale-down makes room for; none: the action has none.
+std::optional<ObjectRef> ask_of(const PlanAction& action);
+/// None: no ask has such a kind.
+std::optional<AskName> as_ask(const ObjectRef& ref);
+/// None: nothing is written about objects of that kind.
+std::optional<RefKind> ref_kind(ObjectKind kind);
+/// Where the store has the object; none: the store does not keep that kind.
+std::optional<ChangeKey> store_key(const ObjectRef& ref);
+
+/// "Pod default/web", without its plane.
+std::string ref_text(const ObjectRef& ref);
+/// "default/web"
+std::string name_text(const ObjectRef& ref);
+/// "Deployment shop/web of plane east"
+std::string ref_and_plane_text(const ObjectRef& ref);
+/// From the text without a plane. None: no kind of these.
+std::optional<ObjectRef> parse_ref(std::string_view text);
+
+}  // namespace makeway
