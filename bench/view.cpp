@@ -67,7 +67,7 @@ void measure(const ViewSize& size) {
   store->finish_bulk();
   const std::size_t with_store = heap_bytes();
   Configuration configuration;
-  configuration.trust = live_trust();
+  configuration.trust.mode = TrustMode::cluster;
   const auto view =
       std::make_unique<LiveView>(configuration, LiveViewOptions{.schedulers = {"makeway"}});
   const std::size_t shown = view->show(changes, {}, view_now).size();

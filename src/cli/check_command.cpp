@@ -45,9 +45,6 @@ void check_files(const ClusterInput& input, const ChosenConfiguration& configura
   LoadOptions wish{.keep_going = arguments.has("keep-going")};
   const bool live = trusts_live(arguments, input);
   wish.planes_of_dumps = !live;
-  if (configuration.document) {
-    wish.limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
-  }
   LoadResult result = load_with_progress(input, terminal, wish);
   findings.add(std::move(result.problems));
   if (!result.loaded) {

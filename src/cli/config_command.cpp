@@ -14,7 +14,9 @@
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
+#include "model/compatibility.hpp"
 #include "model/knobs.hpp"
+#include "model/removed_knobs.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -65,6 +67,20 @@ std::vector<std::string_view> similar_knobs(std::string_view word) {
   return paths;
 }
 
+/// Each bundle with its rules, a line each.
+std::string bundle_texts(std::size_t width) {
+  std::string text;
+  for (const Bundle& bundle : bundles()) {
+    text += fmt::format("\n{}: {}\n", choice_name(bundle.compatibility), bundle.summary);
+    for (const BundleRule& rule : bundle.rules) {
+      std::string body = wrapped(rule.words, 4, width);
+      body[2] = '-';
+      text += body;
+    }
+  }
+  return text;
+}
+
 std::string explanation(const Knob& knob, std::size_t width) {
   std::string text = fmt::format("{}\n{}", knob.path, wrapped(knob.documentation, 2, width));
   const auto line = [&](std::string_view name, std::string_view value) {
@@ -84,7 +100,15 @@ std::string explanation(const Knob& knob, std::size_t width) {
     CHECK(preset.has_value(), "presets are checked by tests");
     table.row({{.text = std::string(name)}, {.text = value_text(*preset, knob)}});
   }
-  return text + table.text(plain);
+  text += table.text(plain);
+  return knob.path == compatibility_path ? text + bundle_texts(width) : text;
+}
+
+/// Of several knobs in a section, the shorthand of one means the section here.
+const Knob* knob_to_explain(std::string_view word) {
+  const Knob* const knob = find_knob(word);
+  if (knob == nullptr || knob->path == word) return knob;
+  return std::ranges::count(knobs(), knob->section(), &Knob::section) == 1 ? knob : nullptr;
 }
 
 std::string document_text(const ConfigurationDocument& document, std::string_view format,
@@ -147,7 +171,7 @@ ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
 
 ExitStatus run_config_explain(const Arguments& arguments, Terminal& terminal) {
   const std::string& word = arguments.operands().front();
-  if (const Knob* const knob = find_knob(word)) {
+  if (const Knob* const knob = knob_to_explain(word)) {
     terminal.out.write(explanation(*knob, palette_for_out(terminal, "never").text_width()));
     return ExitStatus::done;
   }
@@ -155,6 +179,10 @@ ExitStatus run_config_explain(const Arguments& arguments, Terminal& terminal) {
   if (!section.empty()) {
     terminal.out.write(fmt::format("{}\n", word) + section);
     return ExitStatus::done;
+  }
+  if (const std::optional<Problem> removed = removed_knob_problem(word, {})) {
+    return usage_error("config explain",
+                       fmt::format("{} {}; {}", word, removed->message, removed->remedy), terminal);
   }
   const std::vector<std::string_view> similar = similar_knobs(word);
   const std::string remedy = similar.empty()

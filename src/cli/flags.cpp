@@ -95,7 +95,8 @@ const std::vector<std::string>& assignments() {
 std::vector<std::string_view> knob_names() {
   std::vector<std::string_view> names;
   for (const Knob& knob : knobs()) {
-    if (std::ranges::find(names, knob.section()) == names.end()) names.push_back(knob.section());
+    const bool is_new = std::ranges::find(names, knob.section()) == names.end();
+    if (is_new && !knob.section().empty()) names.push_back(knob.section());
     names.push_back(knob.path);
   }
   return names;

@@ -304,7 +304,7 @@ Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& termin
 }
 
 void show_planes_by(const Configuration& configuration, ClusterInput& input) {
-  input.needs_selector = configuration.trust.deployment_labels != TrustSelected::everyone;
+  input.needs_selector = configuration.trust.mode == TrustMode::cluster;
 }
 
 bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
@@ -373,12 +373,7 @@ ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {
                                             .configuration = std::move(*preset)};
   }
   if (!chosen.document) return chosen;
-  if (choice.live_trust) {
-    TrustSettings& trust = chosen.document->configuration.trust;
-    const TrustSettings own = std::exchange(trust, live_trust());
-    trust.namespaces = own.namespaces;
-    trust.outside_queues = own.outside_queues;
-  }
+  if (choice.live_trust) chosen.document->configuration.trust.mode = TrustMode::cluster;
   chosen.usage = apply_overrides(choice.overrides, *chosen.document);
   if (!chosen.usage.empty()) chosen.document.reset();
   return chosen;

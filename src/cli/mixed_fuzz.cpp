@@ -227,7 +227,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view preset = presets[*data % 0x10 % presets.size()];
   makeway::ConfigurationDocument document{.name = std::string(preset),
                                           .configuration = *makeway::load_preset(preset)};
-  if ((*data & live_bit) != 0) document.configuration.trust = makeway::live_trust();
+  if ((*data & live_bit) != 0) {
+    document.configuration.trust.mode = makeway::TrustMode::cluster;
+  }
   makeway::cli::plan_and_print(*result.loaded, document);
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
 #include "codec/yaml.hpp"
+#include "model/compatibility.hpp"
 #include "model/knobs.hpp"
 #include "model/profiles.hpp"
 
@@ -62,7 +63,8 @@ std::optional<std::string> item_text(const JsonValue& value) {
   return std::nullopt;
 }
 
-/// The value in the knob's type, or nothing when JSON's type already tells that it cannot be.
+}  // namespace
+
 std::optional<KnobValue> value_from(const Knob& knob, const JsonValue& value) {
   switch (knob.type) {
     case KnobType::boolean:
@@ -96,6 +98,8 @@ std::optional<KnobValue> value_from(const Knob& knob, const JsonValue& value) {
   }
   return std::nullopt;
 }
+
+namespace {
 
 /// Walks one document and notes everything that is wrong with it.
 class Reader {
@@ -288,9 +292,13 @@ class Reader {
     for (const auto& [field, name] : presets_) {
       const Result<Configuration> preset = load_preset(name);
       std::vector<std::string_view> differing;
+      const auto differs = [&](const Knob& each) {
+        return each.scope == KnobScope::cluster && preset &&
+               each.get(*preset) != each.get(document_.configuration);
+      };
+      if (std::ranges::any_of(rules(), differs)) differing.push_back(compatibility_path);
       for (const Knob& knob : knobs()) {
-        if (knob.scope == KnobScope::ask || !preset) continue;
-        if (knob.get(*preset) != knob.get(document_.configuration)) differing.push_back(knob.path);
+        if (differs(knob)) differing.push_back(knob.path);
       }
       if (differing.empty()) continue;
       const std::size_t told = std::min(differing.size(), told_max);
@@ -315,11 +323,12 @@ class Reader {
   void read_sections(const JsonValue::Object& sections, const Place& place) {
     for (const JsonMember& section : sections) {
       if (std::ranges::find(place.beside, section.key) != place.beside.end()) continue;
-      const Knob* shorthand = find_knob(section.key);
-      if (const JsonValue::Object* members = section.value.as_object()) {
+      const Knob* const knob = section.key.contains('.') ? nullptr : find_knob(section.key);
+      const JsonValue::Object* const members = section.value.as_object();
+      if (members != nullptr && is_section(section.key)) {
         read_section(section, *members, place);
-      } else if (shorthand != nullptr && !section.key.contains('.')) {
-        read_knob(*shorthand, section.value, place);
+      } else if (knob != nullptr) {  // In no section, or the shorthand of one.
+        read_knob(*knob, section.value, place);
       } else if (is_section(section.key)) {
         refuse(fmt::format("{}{}", place.field, section.key), &section.value,
                fmt::format("expected an object, found {}", section.value.type_name()));
@@ -331,10 +340,6 @@ class Reader {
 
   void read_section(const JsonMember& section, const JsonValue::Object& members,
                     const Place& place) {
-    if (!is_section(section.key)) {
-      unknown(place.field, section, names_in(place));
-      return;
-    }
     for (const JsonMember& member : members) {
       const std::string path = fmt::format("{}.{}", section.key, member.key);
       if (const Knob* knob = find_knob(path)) {
@@ -379,7 +384,7 @@ class Reader {
     static const std::vector<std::string_view> names = [] {
       std::vector<std::string_view> sections;
       for (const Knob& knob : knobs()) {
-        if (sections.empty() || sections.back() != knob.section()) {
+        if (!knob.section().empty() && (sections.empty() || sections.back() != knob.section())) {
           sections.push_back(knob.section());
         }
       }
@@ -390,6 +395,7 @@ class Reader {
   static std::vector<std::string_view> names_in(const Place& place) {
     const auto sections = section_names();
     std::vector<std::string_view> names(sections.begin(), sections.end());
+    names.push_back(compatibility_path);
     names.insert(names.end(), place.beside.begin(), place.beside.end());
     return names;
   }

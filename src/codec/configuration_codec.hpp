@@ -4,6 +4,7 @@
 //   kind: Configuration
 //   metadata: {name: ours, description: "one line"}
 //   spec:
+//     compatibility: kube-1.37
 //     workload: {evictFor: all}
 //     profiles:
 //     - schedulerName: batch
@@ -23,6 +24,7 @@
 
 #include "base/problem.hpp"
 #include "model/configuration.hpp"
+#include "model/knobs.hpp"
 
 namespace makeway {
 
@@ -55,6 +57,9 @@ ConfigurationReading read_configuration(const JsonValue& tree, MissingKnobs miss
 /// The text of one document, YAML or JSON (which is YAML too).
 ConfigurationReading read_configuration_text(std::string_view text, MissingKnobs missing,
                                              const Origin& origin = {});
+
+/// The value in the knob's type, or nothing when JSON's type already tells that it cannot be.
+std::optional<KnobValue> value_from(const Knob& knob, const JsonValue& value);
 
 /// The complete document, in the order of the table of knobs.
 void write_configuration(DocumentWriter& writer, const ConfigurationDocument& document);

@@ -8,6 +8,7 @@
 #include "codec/json_value.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
+#include "model/compatibility.hpp"
 #include "model/knobs.hpp"
 #include "support/property.hpp"
 
@@ -66,7 +67,7 @@ TEST(Presets, WaiveTheLawsThatTheSpecificationSays) {
   for (const Waived& waived : cases) {
     const Result<Configuration> configuration = load_preset(waived.preset);
     ASSERT_TRUE(configuration.has_value()) << waived.preset;
-    EXPECT_EQ(knob_text(*configuration, *find_knob("engine.lawsWaived")), waived.laws)
+    EXPECT_EQ(knob_text(*configuration, *find_rule("engine.lawsWaived")), waived.laws)
         << waived.preset;
   }
 }
@@ -102,13 +103,16 @@ TEST(ConfigurationCodec, MissingKnobsTakeTheirDefaults) {
       "metadata: {name: ours, description: our cluster}\n"
       "spec:\n"
       "  budgets: strict\n"
-      "  engine: {lawsWaived: [6, 4-gangs], preemptionDelay: 0}\n"
+      "  compatibility: kube-1.37\n"
+      "  engine: {preemptionDelay: 0}\n"
+      "  trust: cluster\n"
       "  workload: {evictFor: all}\n");
   EXPECT_EQ(texts(reading.problems), "");
   ASSERT_TRUE(reading.document.has_value());
   Configuration expected;
   expected.budgets.mode = BudgetMode::strict;
-  expected.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4_gangs};
+  apply_compatibility(expected, Compatibility::kube_1_37);
+  expected.trust.mode = TrustMode::cluster;
   expected.workload.evict_for = EvictFor::all;
   EXPECT_EQ(reading.document->configuration, expected);
   EXPECT_EQ(reading.document->name, "ours");
@@ -199,8 +203,6 @@ Configuration random_configuration(Prng& random) {
     knob.put(configuration, value);
   }
   configuration.protection.namespaces.clear();
-  configuration.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4, WaivedLaw::law_2,
-                                      WaivedLaw::law_1};
   configuration.workload.preemption_priority_from = priority_min;
   std::erase(configuration.workload.score_keys, ScoreKey::raw_priority_sum);
   configuration.workload.score_keys.push_back(ScoreKey::raw_priority_sum);
@@ -246,7 +248,8 @@ TEST(ConfigurationCodec, TheCommentedDocumentStaysNarrow) {
     EXPECT_LE(end - start, 100U) << text.substr(start, end - start);
     start = end + 1;
   }
-  EXPECT_TRUE(text.contains("    # A preemption priority of its own is read."));
+  EXPECT_TRUE(text.contains("    # Pods in these namespaces are never victims."));
+  EXPECT_TRUE(text.contains("\n  compatibility: makeway\n"));
 }
 
 }  // namespace

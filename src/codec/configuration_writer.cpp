@@ -69,8 +69,11 @@ std::string yaml_value(const KnobValue& value, std::size_t indent) {
   return " " + to_text(value);
 }
 
-/// The text in lines of `    # ...`, broken between words.
-std::string comment(std::string_view text) {
+/// Of a knob in a document: one in no section is a field of `spec`.
+std::size_t indent_of(const Knob& knob) { return knob.section().empty() ? 2 : 4; }
+
+/// The text in lines of `# ...`, broken between words.
+std::string comment(std::string_view text, std::size_t indent) {
   std::string lines;
   while (!text.empty()) {
     std::size_t end = text.size();
@@ -79,7 +82,7 @@ std::string comment(std::string_view text) {
       end = blank == std::string_view::npos ? text.find(' ') : blank;
       end = std::min(end, text.size());
     }
-    lines += fmt::format("    # {}\n", text.substr(0, end));
+    lines += fmt::format("{:{}}# {}\n", "", indent, text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -129,7 +132,9 @@ std::string profiles_yaml(const std::vector<Profile>& profiles) {
         section = knob.section();
         text += fmt::format("      {}:\n", section);
       }
-      text += fmt::format("        {}:{}\n", knob.name(), yaml_value(value_of(each), 10));
+      const std::size_t indent = 4 + indent_of(knob);
+      text += fmt::format("{:{}}{}:{}\n", "", indent, knob.name(),
+                          yaml_value(value_of(each), indent + 2));
     }
   }
   return text.empty() ? text : "  profiles:\n" + text;
@@ -179,10 +184,11 @@ std::string commented_yaml(const ConfigurationDocument& document) {
       section = knob.section();
       text += fmt::format("  {}:\n", section);
     }
-    text += comment(knob.documentation);
-    text += comment("Value: " + expected_text(knob) + ".");
-    text +=
-        fmt::format("    {}:{}\n", knob.name(), yaml_value(knob.get(document.configuration), 6));
+    const std::size_t indent = indent_of(knob);
+    text += comment(knob.documentation, indent);
+    text += comment("Value: " + expected_text(knob) + ".", indent);
+    text += fmt::format("{:{}}{}:{}\n", "", indent, knob.name(),
+                        yaml_value(knob.get(document.configuration), indent + 2));
   }
   return text + profiles_yaml(document.configuration.profiles);
 }

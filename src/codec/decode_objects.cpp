@@ -33,6 +33,7 @@ constexpr std::array group_annotations = {names::preemption_priority_class,
                                           names::preferred_topology,
                                           names::last_checkpoint,
                                           names::preemption_cost,
+                                          names::below_minimum,
                                           names::allow_preemption,
                                           names::queue,
                                           names::key_plane};
@@ -263,6 +264,17 @@ void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
   if (!name.empty()) claim.preemption_priority_class = name;
 }
 
+/// Whether the group leaves whole when it falls below its minimum.
+bool read_below_minimum(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+  const std::string_view text = metadata.annotation(names::below_minimum);
+  if (text.empty() || text == "keep") return false;
+  if (text == "evict") return true;
+  const FieldPath at = path.at("metadata");
+  reader.refuse(at.at("annotations").at(names::below_minimum), text,
+                "expected keep (the group runs on below its minimum) or evict (it leaves whole)");
+  return false;
+}
+
 }  // namespace
 
 void decode_object(ObjectCursor cursor, Node& node) {
@@ -353,6 +365,7 @@ void decode_object(ObjectCursor cursor, PodGroup& group) {
   group.queue = queue_of(metadata);
   group.preferred_topology = read_preferred_topology(reader, cursor.path, metadata);
   group.opted_out = read_opted_out(reader, cursor.path, metadata);
+  group.evict_below_minimum = read_below_minimum(reader, cursor.path, metadata);
   group.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
   group.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
   take_identity(metadata, group);

@@ -359,6 +359,7 @@ void write_object(DocumentWriter& writer, const PodGroup& group) {
   write_identity(writer, group);
   Labels annotations;
   if (group.opted_out) note(annotations, names::allow_preemption, "false");
+  if (group.evict_below_minimum) note(annotations, names::below_minimum, "evict");
   note(annotations, names::key_plane, group.plane);
   note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
   note_preemption_class(annotations, group.priority);

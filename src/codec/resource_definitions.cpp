@@ -467,6 +467,7 @@ SchemaNode fields_of(std::string_view kind) {
     if (field.type != FieldType::knob) return;
     const std::size_t section = path.rfind('.', path.rfind('.') - 1) + 1;
     node.knob = find_knob(std::string_view(path).substr(section));
+    if (node.knob == nullptr) node.knob = find_knob(field.key);  // It is in no section.
   });
   return root;
 }

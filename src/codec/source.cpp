@@ -220,8 +220,8 @@ std::unexpected<Error> unpacks_to_too_much(std::string_view name, const UnpackLi
   const std::size_t bytes_max = limits.bytes_max(packed);
   if (bytes_max == source_bytes_max) return too_large(name, source_bytes_max);
   return input_error(
-      fmt::format("{}: unpacks to more than {} bytes, over {} times its packed size; raise "
-                  "engine.unpackedRatioMax if that is meant, or unpack it yourself",
+      fmt::format("{}: unpacks to more than {} bytes, over {} times its packed size; "
+                  "unpack it yourself if that is meant",
                   name, bytes_max, limits.ratio_max));
 }
 

@@ -30,7 +30,7 @@ inline constexpr std::size_t text_padding = 64;
 inline constexpr std::size_t source_bytes_max = std::size_t{8} << 30U;
 /// How much a gzip text may unpack to: a small file must not fill the memory.
 struct UnpackLimits {
-  std::int64_t ratio_max = 64;                 ///< Times its packed size; engine.unpackedRatioMax.
+  std::int64_t ratio_max = 64;                 ///< Times its packed size.
   std::size_t always = std::size_t{1} << 30U;  ///< Bytes that are allowed whatever that is.
 
   /// In bytes; never more than `source_bytes_max`.

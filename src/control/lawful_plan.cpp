@@ -50,6 +50,9 @@ void add_refusal(const AskName& ask, const Problem& problem, Plan& plan) {
                          .message = fmt::format("{}; {}", problem.message, problem.remedy)});
 }
 
+/// How often a cycle is decided afresh without the asks whose plan broke a law (law 14).
+constexpr std::int64_t containment_rounds_max = 3;
+
 class LawfulPlanMaker {
  public:
   LawfulPlanMaker(const Cluster& cluster, const Configuration& configuration, PlanRequest request,
@@ -62,8 +65,7 @@ class LawfulPlanMaker {
   }
 
   LawfulPlan make() {
-    const std::int64_t rounds_max =
-        tools_.contain ? configuration_.engine.containment_rounds_max : 0;
+    const std::int64_t rounds_max = tools_.contain ? containment_rounds_max : 0;
     for (std::int64_t round = 0;; ++round) {
       Decision decision = decide_others();
       if (!decision.failure.empty()) return withhold(std::move(decision.failure));

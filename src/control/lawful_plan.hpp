@@ -5,7 +5,7 @@
 //     problem is reported, and the condition of its pod or group says it as well (law 13).
 //  2. `check` judges it. Lawful: that is the plan.
 //  3. Otherwise all asks that the breaches name are left out, and the cycle is decided afresh, at
-//     most `engine.containmentRoundsMax` times. A breach of the queue stage leaves out that stage.
+//     most three times. A breach of the queue stage leaves out that stage.
 //  4. Still unlawful, no new ask is named, or something failed outside of any ask: an empty plan
 //     that says why it is withheld.
 // Without `contain` the first breach is the end, and a failed CHECK stops the process: tests and

@@ -161,10 +161,6 @@ TEST_F(LawfulPlanTest, RoundsAreBounded) {
   EXPECT_EQ(made.plan->preset, "p");
   EXPECT_EQ(made.plan->now, Time{5});
   EXPECT_EQ(made.plan->id, "0 asks");
-  configuration.engine.containment_rounds_max = 0;
-  judged = 0;
-  EXPECT_FALSE(make().plan->withheld.empty());
-  EXPECT_EQ(judged, 1U);
 }
 
 TEST_F(LawfulPlanTest, NobodyNamedGivesAnEmptyPlan) {

@@ -12,7 +12,7 @@ constexpr Time view_start{1'000'000'000};
 
 class LiveViewTest : public testing::Test {
  protected:
-  LiveViewTest() { configuration.trust = live_trust(); }
+  LiveViewTest() { configuration.trust.mode = TrustMode::cluster; }
 
   static Pod pod(const std::string& name, std::string node = {}) {
     Pod made{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = std::move(node)};

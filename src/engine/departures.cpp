@@ -10,14 +10,13 @@ Departures::Departures(const Survey& survey, const Configuration& configuration,
     : cluster_(survey.cluster()),
       regimes_(survey.regimes()),
       pods_rule_(configuration.workload.leaving_room),
-      kernels_rule_(configuration.session.leaving_room),
       wait_max_(configuration.engine.leave_wait_max),
       timeout_(configuration.engine.leave_timeout),
       now_(now) {
   // A pod on a lost node counts as well: it may hold a volume claim.
   for (const PodIndex pod : cluster_.leaving_pods()) {
     const Departure departure = of(pod);
-    if (departure == Departure::stuck || rule_of(pod) != LeavingRoom::credited) continue;
+    if (departure == Departure::stuck || !is_credited(pod)) continue;
     (departure == Departure::late ? late_ : soon_).push_back(pod);
   }
   sort_by_name(late_);
@@ -36,11 +35,11 @@ Departure Departures::classify(PodIndex pod) const {
   return late ? Departure::late : Departure::soon;
 }
 
-/// Kernels on nodes of resource groups leave by the rule of sessions.
-LeavingRoom Departures::rule_of(PodIndex pod) const {
+/// Kernels on nodes of resource groups are credited whatever the rule of pods.
+bool Departures::is_credited(PodIndex pod) const {
   const bool by_session = cluster_.pods().flags[pod].kernel &&
                           regimes_.of(cluster_.pods().node[pod]) == Regime::sessions;
-  return by_session ? kernels_rule_ : pods_rule_;
+  return by_session || pods_rule_ == LeavingRoom::credited;
 }
 
 void Departures::sort_by_name(std::vector<PodIndex>& pods) const {

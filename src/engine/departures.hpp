@@ -7,8 +7,9 @@
 //
 // For its own queue a pod that leaves soon or late has left already (SPEC section 3).
 // Which pods are gone from the room that an ask sees is a rule (LeavingRoom): `credited`, those
-// that leave soon; `victims`, none, and they may be evicted again (kube-scheduler); `occupied`,
-// none (YuniKorn's pinned pods). Only this file reads deletion times for decisions about pods.
+// that leave soon; `victims`, none, and they may be evicted again (kube-scheduler). Pinned asks of
+// YuniKorn credit none (PinnedLeavingRoom). Only this file reads deletion times for decisions
+// about pods.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +39,6 @@ class Departures {
   bool departing(PodIndex pod) const { return leaving(pod) && !stuck(pod); }
   /// The deletion time, which contains the grace period.
   Time leaves_at(PodIndex pod) const { return cluster_.pods().deletion[pod]; }
-  /// Whether the pod's room is free for an ask under this rule before any late room is credited.
-  bool is_credited(PodIndex pod, LeavingRoom rule) const {
-    return rule == LeavingRoom::credited && of(pod) == Departure::soon;
-  }
 
   /// Pods that leave soon and whose room the rule of their kind credits: by node and importance.
   std::span<const PodIndex> soon() const { return soon_; }
@@ -52,12 +49,11 @@ class Departures {
 
  private:
   Departure classify(PodIndex pod) const;
-  LeavingRoom rule_of(PodIndex pod) const;
+  bool is_credited(PodIndex pod) const;
 
   const Cluster& cluster_;
   const Regimes& regimes_;
   LeavingRoom pods_rule_;
-  LeavingRoom kernels_rule_;
   Duration wait_max_;
   Duration timeout_;
   Time now_;

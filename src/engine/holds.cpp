@@ -16,7 +16,6 @@ Holds::Holds(Survey& survey, const Configuration& configuration)
       pinned_ask_(configuration.required_node.enabled),
       infeasible_stand_(configuration.workload.nomination_held_by ==
                         NominationHeldBy::preempted_pods),
-      claims_kept_(configuration.replica.keep_previous_plan),
       rows_(1, Hold{.pod = {}, .unit = {}, .node = {}, .rank = {}, .is_void = true}),
       row_at_(cluster_.pods().slots()),
       states_(cluster_.pods().slots()) {
@@ -109,7 +108,7 @@ class ClaimNeed {
 
 std::vector<std::int64_t> Holds::claimed(const Scratch& scratch, NodeIndex node) const {
   std::vector<std::int64_t> held;
-  if (survey_.regimes().of(node) != Regime::replicas || !claims_kept_ ||
+  if (survey_.regimes().of(node) != Regime::replicas ||
       cluster_.nodes().flags[node].unschedulable) {
     return held;
   }

@@ -74,7 +74,6 @@ class Holds {
   const Cluster& cluster_;
   bool pinned_ask_;         ///< `required_node.enabled`
   bool infeasible_stand_;   ///< `workload.nominationHeldBy` preempted-pods
-  bool claims_kept_;        ///< `replica.keepPreviousPlan`
   std::vector<Hold> rows_;  ///< The first is void, for pods without a nomination.
   SparseColumn<PodIndex, std::uint32_t> row_at_;
   std::vector<Hold> constrained_;

@@ -129,7 +129,7 @@ class Scoring {
       GangStanding left = gang_standing(cluster_, rules_, input_.scratch, gang);
       std::int64_t lost = 0;
       for (; at != losing.end() && at->first == gang; ++at, ++lost) {
-        // `belowMinimum: evict` takes the rest of a gang, which is still there.
+        // Below-minimum `evict` takes the rest of a gang, which is still there.
         if (!input_.scratch.node_of(at->second).exists()) continue;
         --left.running;
         left.lost_work_seconds -= rules_.lost_work_seconds(at->second);
@@ -176,7 +176,7 @@ class Scoring {
     return remaining - still_there(index) < unit.minimum;
   }
 
-  /// Victims of the group that are not taken away yet: the rest under `belowMinimum: evict`.
+  /// Victims of the group that are not taken away yet: the rest under below-minimum `evict`.
   std::int64_t still_there(UnitIndex group) const {
     std::int64_t count = 0;
     for (const VictimUnit& unit : input_.victims) {

@@ -196,7 +196,7 @@ void VictimRules::add_pod(PodIndex pod, VictimList& list) const {
 bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const {
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[index];
-  if (unit.kind != UnitKind::group || !unit.gang || unit.mode == DisruptionMode::all) return false;
+  if (!unit.evict_below_minimum || !unit.gang || unit.mode == DisruptionMode::all) return false;
   const bool strict = configuration_->budgets.mode == BudgetMode::strict;
   std::int64_t staying = 0;
   bool all_may_leave = true;
@@ -208,8 +208,15 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
   return staying > 0 && staying < unit.minimum && all_may_leave;
 }
 
+bool VictimRules::any_may_fall(const VictimList& victims) const {
+  return configuration_->workload.honour_below_minimum &&
+         std::ranges::any_of(victims.units, [&](const VictimUnit& victim) {
+           return survey_.cluster().units()[victim.unit].evict_below_minimum;
+         });
+}
+
 void VictimRules::add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const {
-  if (configuration_->workload.below_minimum != BelowMinimum::evict) return;
+  if (!any_may_fall(victims)) return;
   const Cluster& cluster = survey_.cluster();
   std::vector<UnitIndex> known;
   for (std::size_t at = 0, count = victims.units.size(); at < count; ++at) {
@@ -297,11 +304,6 @@ bool VictimRules::more_important(const VictimUnit& a, const VictimUnit& b) const
         break;
       case ImportanceKey::age:
         if (a.started != b.started) return a.started < b.started;
-        break;
-      case ImportanceKey::lost_work:
-        if (a.lost_work_seconds != b.lost_work_seconds) {
-          return a.lost_work_seconds > b.lost_work_seconds;
-        }
         break;
     }
   }

@@ -71,13 +71,13 @@ void World::remove_leaving() {
 }
 
 World::LeavingRoomRule::LeavingRoomRule(World& world, std::span<const PodIndex> pods,
-                                        LeavingRoom rule)
+                                        bool credited)
     : world_(world), before_(world.after_.checkpoint()) {
   for (const PodIndex pod : pods) {
     const Departure departure = world.departures().of(pod);
     if (departure == Departure::none || departure == Departure::late) continue;
     if (world.rules_.settled(pod)) continue;
-    const bool gone = world.departures().is_credited(pod, rule);
+    const bool gone = credited && departure == Departure::soon;
     const bool there = world.after_.node_of(pod).exists();
     if (gone && there) world.after_.remove(pod);
     if (!gone && !there) world.after_.place(pod, world.cluster_.pods().node[pod]);

@@ -198,7 +198,7 @@ class World {
   /// cycle (Departures).
   class LeavingRoomRule {
    public:
-    LeavingRoomRule(World& world, std::span<const PodIndex> pods, LeavingRoom rule);
+    LeavingRoomRule(World& world, std::span<const PodIndex> pods, bool credited);
     ~LeavingRoomRule() { world_.after_.rollback(before_); }
     LeavingRoomRule(const LeavingRoomRule&) = delete;
     LeavingRoomRule& operator=(const LeavingRoomRule&) = delete;

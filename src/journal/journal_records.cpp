@@ -12,6 +12,7 @@
 #include "codec/dump.hpp"
 #include "codec/json_value.hpp"
 #include "codec/plan_codec.hpp"
+#include "codec/recorded_configuration.hpp"
 #include "codec/writer.hpp"
 
 namespace makeway {
@@ -173,9 +174,11 @@ Result<JournalRecord> read_configuration_record(Members& from) {
     from.miss("configuration");
     return from.done({});
   }
-  ConfigurationReading reading = read_configuration(*tree, MissingKnobs::refuse);
+  RecordedConfiguration recorded = read_recorded_configuration(*tree);
+  ConfigurationReading& reading = recorded.reading;
   if (!reading.document) return input_error(to_text(reading.problems.front()));
   record.configuration = std::move(reading.document->configuration);
+  record.hash = std::move(recorded.hash);
   return from.done(std::move(record));
 }
 

@@ -41,6 +41,8 @@ struct ConfigurationRecord {
   std::string preset;
   bool carries_out = true;  ///< False: plans are only made.
   Configuration configuration;
+  /// That plans carry, where an older version wrote it; empty: that of the configuration.
+  std::string hash = {};
 
   friend bool operator==(const ConfigurationRecord&, const ConfigurationRecord&) = default;
 };

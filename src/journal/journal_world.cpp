@@ -76,6 +76,7 @@ std::optional<Error> JournalWorld::take(const JournalEntry& entry) {
   if (const auto* const rules = std::get_if<ConfigurationRecord>(&entry.record)) {
     configuration_ = rules->configuration;
     preset_ = rules->preset;
+    configuration_hash_ = rules->hash;
   } else if (const auto* const base = std::get_if<BaseRecord>(&entry.record)) {
     return take_base(*base, entry.after_gap);
   } else if (const auto* const batch = std::get_if<ChangesRecord>(&entry.record)) {

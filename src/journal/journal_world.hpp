@@ -22,6 +22,8 @@ class JournalWorld {
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }
   const std::string& preset() const { return preset_; }
+  /// What recorded plans have as their configurationHash; empty: that of the configuration.
+  const std::string& configuration_hash() const { return configuration_hash_; }
   Time now() const { return now_; }
   /// There was a base: the cluster means something.
   bool begun() const { return begun_; }
@@ -36,6 +38,7 @@ class JournalWorld {
   Cluster cluster_;
   Configuration configuration_;
   std::string preset_;
+  std::string configuration_hash_;
   Time now_;
   std::uint64_t cycles_ = 0;  ///< The number of the last one.
   bool begun_ = false;

@@ -90,18 +90,13 @@ void FleetReading::find_pods() {
 bool FleetReading::removed_before(PodIndex a, PodIndex b,
                                   const std::map<NodeIndex, int>& siblings) const {
   const PodColumns& pods = cluster_.pods();
-  for (const SurplusKey key : settings_.surplus_keys) {
-    if (key == SurplusKey::not_ready && pods.flags[a].ready != pods.flags[b].ready) {
-      return !pods.flags[a].ready;
-    }
-    const int beside_a = siblings.at(pods.node[a]);
-    const int beside_b = siblings.at(pods.node[b]);
-    if (key == SurplusKey::siblings && beside_a != beside_b) return beside_a > beside_b;
-    const Time created_a = pods.created[a];
-    const Time created_b = pods.created[b];
-    if (key == SurplusKey::newest && created_a != created_b) return created_a > created_b;
-    if (key == SurplusKey::higher_name) break;
-  }
+  if (pods.flags[a].ready != pods.flags[b].ready) return !pods.flags[a].ready;
+  const int beside_a = siblings.at(pods.node[a]);
+  const int beside_b = siblings.at(pods.node[b]);
+  if (beside_a != beside_b) return beside_a > beside_b;
+  const Time created_a = pods.created[a];
+  const Time created_b = pods.created[b];
+  if (created_a != created_b) return created_a > created_b;
   return pods.name[a.value] > pods.name[b.value];
 }
 

@@ -417,6 +417,12 @@ TEST(CheckPlanGroups, Law2PriorityPolicyAndDelayAreTheGroups) {
 // ---- Law 5 --------------------------------------------------------------------------------------
 
 /// A gang of two on two nodes, and one on n1 that may stay behind; a pod asks for n1.
+/// It leaves whole when it falls below its minimum.
+PodGroup fragile(PodGroup group) {
+  group.evict_below_minimum = true;
+  return group;
+}
+
 GroupScene running_gang(std::int32_t minimum) {
   PodGroup running = gang("running", minimum, 10);
   // NOLINTNEXTLINE(modernize-return-braced-init-list): the constructor is explicit.
@@ -430,14 +436,14 @@ TEST(CheckPlanGroups, Law5AGangBelowItsMinimumGoesWhole) {
   const Spots spots = {{"m1", "n1"}};
   EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1"}), Laws{});
   EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1", "r2"}), Laws{4});
-  scene.configuration.workload.below_minimum = BelowMinimum::evict;
+  scene.cluster.apply(fragile(gang("running", 2, 10)));
   EXPECT_EQ(scene.laws(), Laws{});
   EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1"}), Laws{5});
   EXPECT_EQ(scene.breaches().front().text,
             "victim default/r1 brings its group under its minimum of 2, and default/r2 stays");
-  scene.cluster.apply(gang("running", 1, 10));
+  scene.cluster.apply(fragile(gang("running", 1, 10)));
   EXPECT_EQ(scene.laws(), Laws{});
-  scene.cluster.apply(gang("running", 3, 10));
+  scene.cluster.apply(fragile(gang("running", 3, 10)));
   EXPECT_EQ(scene.laws(), Laws{});  // It was under it before.
 }
 
@@ -446,7 +452,7 @@ TEST(CheckPlanGroups, Law5AGangWithAMemberThatMayNotLeaveIsDegraded) {
   Pod leader = in_group(pod("r3", "n2", 10, 100), "running");
   leader.is_protected = true;
   scene.cluster.apply(leader);
-  scene.configuration.workload.below_minimum = BelowMinimum::evict;
+  scene.cluster.apply(fragile(gang("running", 3, 10)));
   const Spots spots = {{"m1", "n1"}};
   EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1"}), Laws{});
   EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1", "r2"}), Laws{4});
@@ -459,7 +465,7 @@ TEST(CheckPlanGroups, Law5WhatEarlierAsksTookCounts) {
                    in_group(pod("r2", "n2", 10, 600), "running"),
                    in_group(pod("r3", "n3", 10, 600), "running"), pod("first", "", 200, 600),
                    gang("gang", 1), member("m1", 600));
-  scene.configuration.workload.below_minimum = BelowMinimum::evict;
+  scene.cluster.apply(fragile(running));
   scene.ask("first", Outcome::preempts, "n1", {"r1"});
   EXPECT_EQ(scene.laws(), Laws{});
   const Plan before = scene.plan;

@@ -63,6 +63,11 @@ struct HeardAsk {
   std::vector<RowPlace> rows_coming;  ///< Of its own kernels.
 };
 
+/// Whether the ask's victims take the rest of this group along when it falls below its minimum.
+inline bool leaves_below_minimum(const Unit& unit, const HeardAsk& ask) {
+  return unit.evict_below_minimum && ask.rules->workload.honour_below_minimum;
+}
+
 struct Hearing {
   const Cluster& cluster;
   const Configuration& configuration;  ///< What counts for all asks.

@@ -116,11 +116,10 @@ std::string_view EvictionRules::protection_from_pinned(PodIndex pod) const {
 
 bool EvictionRules::may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const {
   const RequiredNodeSettings& settings = configuration_.required_node;
-  const bool again = settings.leaving_room == LeavingRoom::victims;
   const std::int32_t own = priority(pod);
   if (own > ask_priority && !settings.allow_higher_priority) return false;
   if (own == ask_priority && !settings.allow_equal_priority) return false;
-  if (leaving(pod) && !again) return false;
+  if (leaving(pod)) return false;
   const std::vector<PodIndex> together = leaves_with(pod);
   return std::ssize(together) <= settings.max_victims &&
          std::ranges::all_of(together, [this](PodIndex each) {

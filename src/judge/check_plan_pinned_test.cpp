@@ -134,7 +134,7 @@ TEST(CheckPlanPinned, LeavingRoomByItsOwnRule) {  // law 6
   Scene scene = full_node(leaving(pod("goes", "n1", 10, 500)), pod("low", "n1", 10, 500));
   scene.ask("agent", Outcome::preempts, "n1", {"low"});
   EXPECT_EQ(scene.laws(), (Laws{4, 6}));
-  scene.configuration.required_node.leaving_room = LeavingRoom::occupied;
+  scene.configuration.required_node.leaving_room = PinnedLeavingRoom::occupied;
   EXPECT_EQ(scene.laws(), Laws{});
 }
 

@@ -157,7 +157,8 @@ class PodJudge {
 std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
   std::vector<PodIndex> moved;
   for (const NodeIndex node : pinned_nodes_) {
-    const bool credits = walk_.configuration().required_node.leaving_room == LeavingRoom::credited;
+    const bool credits =
+        walk_.configuration().required_node.leaving_room == PinnedLeavingRoom::credited;
     for (const PodIndex pod : walk_.cluster().order().pods(node)) {
       if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
       if (walk_.rules().late(pod)) continue;  // As for every ask.
@@ -171,7 +172,7 @@ std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
 /// Neither side takes what the other holds (SPEC section 1).
 void PodJudge::respect_claims(NaiveFit& fit) const {
   for (const NodeIndex node : pinned_nodes_) {
-    fit.keep_free(held_by_claims(fit.world(), walk_.regimes(), walk_.configuration(), node));
+    fit.keep_free(held_by_claims(fit.world(), walk_.regimes(), node));
   }
 }
 

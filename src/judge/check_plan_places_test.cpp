@@ -119,7 +119,8 @@ TEST(CheckPlan, Law4AGangBelowItsMinimumGoesWhole) {
               in_group(pod("g2", "n2", 10, 1000), "g"), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::preempts, "n1", {"g1", "g2"});
   EXPECT_EQ(scene.laws(), Laws{4});
-  scene.configuration.workload.below_minimum = BelowMinimum::evict;
+  gang.evict_below_minimum = true;
+  scene.cluster.apply(gang);
   EXPECT_EQ(scene.laws(), Laws{});
 }
 

@@ -219,8 +219,8 @@ void TableJudge::judge_balance() {
 /// Reported once: when the default queue is there and nothing is known about it yet.
 void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& reported) {
   const Queue& object = hearing_.cluster.own<Queue>().find({"", queue.name})->second;
-  const bool is_new = queue.name == hearing_.configuration.queue.default_queue &&
-                      object.allocated.empty() && object.preempting.empty();
+  const bool is_new =
+      queue.name == "default" && object.allocated.empty() && object.preempting.empty();
   if (reported.adopts != (is_new ? queues_.adopted : 0)) {
     report(9, queue, "another number of pods becomes its own");
   }

@@ -74,26 +74,21 @@ class ReplicaChoiceJudge {
     }
   }
 
+  static constexpr std::size_t no_rank = 100;
+
   std::size_t rank(PodIndex pod) const {
     const std::optional<ReplicaClass> found = fleet_.class_of(pod);
-    const std::vector<ReplicaClass>& order = settings_.class_order;
-    const auto at = found ? std::ranges::find(order, *found) : order.end();
-    return static_cast<std::size_t>(at - order.begin());
+    return found ? static_cast<std::size_t>(*found) : no_rank;
   }
 
   /// Less intrusive: class, then ties.
   bool before(const HeardReplicaAsk& ask, PodIndex a, PodIndex b) const {
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     const PodColumns& pods = court_.cluster().pods();
-    for (const ReplicaTieKey key : settings_.tie_keys) {
-      std::strong_ordering order = std::strong_ordering::equal;
-      if (key == ReplicaTieKey::priority) order = fleet_.priority(a) <=> fleet_.priority(b);
-      if (key == ReplicaTieKey::plane_score) order = score(ask, a) <=> score(ask, b);
-      if (key == ReplicaTieKey::newest) order = pods.created[b] <=> pods.created[a];
-      if (key == ReplicaTieKey::higher_name) order = pods.name[b.value] <=> pods.name[a.value];
-      if (order != std::strong_ordering::equal) return order < 0;
-    }
-    return false;
+    if (fleet_.priority(a) != fleet_.priority(b)) return fleet_.priority(a) < fleet_.priority(b);
+    if (score(ask, a) != score(ask, b)) return score(ask, a) < score(ask, b);
+    if (pods.created[a] != pods.created[b]) return pods.created[a] > pods.created[b];
+    return pods.name[a.value] > pods.name[b.value];
   }
 
   std::int64_t score(const HeardReplicaAsk& ask, PodIndex pod) const {
@@ -115,17 +110,15 @@ class ReplicaChoiceJudge {
   std::int64_t spare(const HeardShare& share) const {
     const auto steps = court_.steps.find(&share);
     const auto losing = court_.losing.find(&share);
-    const std::int64_t kept = settings_.protect_last_replica ? 1 : 0;
-    const std::int64_t commit =
-        share.commit - (steps == court_.steps.end() ? 0 : steps->second) - kept;
+    const std::int64_t commit = share.commit - (steps == court_.steps.end() ? 0 : steps->second);
     const std::int64_t running =
-        std::ssize(share.running) - (losing == court_.losing.end() ? 0 : losing->second) - kept;
-    return std::min(commit, running);
+        std::ssize(share.running) - (losing == court_.losing.end() ? 0 : losing->second);
+    return std::min(commit, running) - 1;  // The last one stays.
   }
 
   /// Whether the ask could still have it as one more victim.
   bool available(const HeardReplicaAsk& ask, PodIndex pod) const {
-    if (rank(pod) == settings_.class_order.size() || court_.claimed.contains(pod)) return false;
+    if (rank(pod) == no_rank || court_.claimed.contains(pod)) return false;
     // An ask waits for it already, and its room is counted.
     if (court_.gone.contains(pod)) return false;
     const ReplicaClass found = *fleet_.class_of(pod);
@@ -177,23 +170,19 @@ class ReplicaChoiceJudge {
     for (std::uint32_t slot = 0; slot < court_.cluster().pods().slots(); ++slot) {
       const PodIndex pod{slot};
       if (!court_.cluster().pods().flags[pod].exists || court_.claimed.contains(pod)) continue;
-      if (rank(pod) == settings_.class_order.size()) continue;
+      if (rank(pod) == no_rank) continue;
       candidates_.push_back({.rank = rank(pod), .priority = fleet_.priority(pod), .pod = pod});
     }
     std::ranges::sort(candidates_);
   }
 
   void judge_elsewhere(const HeardReplicaAsk& ask, PodIndex worst) {
-    const bool by_priority =
-        !settings_.tie_keys.empty() && settings_.tie_keys.front() == ReplicaTieKey::priority;
     const bool single = needed(ask) == 1;
-    const bool by_class =
-        !settings_.node_keys.empty() && settings_.node_keys.front() == ReplicaNodeKey::worst_class;
     std::set<NodeIndex> seen;
     for (const Candidate& candidate : candidates_) {
       const bool later =
-          candidate.rank > rank(worst) || (by_priority && candidate.rank == rank(worst) &&
-                                           candidate.priority > fleet_.priority(worst));
+          candidate.rank > rank(worst) ||
+          (candidate.rank == rank(worst) && candidate.priority > fleet_.priority(worst));
       if (later) return;
       const NodeIndex node = court_.cluster().pods().node[candidate.pod];
       // What its further claims leave over there was not yet there when this one was chosen.
@@ -202,7 +191,7 @@ class ReplicaChoiceJudge {
       });
       if (own || !is_usable(ask, node)) continue;
       const bool better = (single && is_enough(ask, candidate.pod, worst)) ||
-                          (by_class && candidate.rank < rank(worst) && seen.insert(node).second &&
+                          (candidate.rank < rank(worst) && seen.insert(node).second &&
                            class_is_enough(ask, node, worst));
       if (!better) continue;
       court_.report(6, ask,
@@ -213,17 +202,6 @@ class ReplicaChoiceJudge {
   }
 
   // ---- Several GPUs: which pods lose something --------------------------------------------------
-  // ------------------------------------------------------
-
-  /// Whether more candidates on a node never make it dearer, and losers decide next to the class.
-  bool by_losers() const {
-    const std::vector<ReplicaNodeKey>& keys = settings_.node_keys;
-    const bool usual = !settings_.tie_keys.empty() && !settings_.class_order.empty() &&
-                       settings_.tie_keys.front() == ReplicaTieKey::priority &&
-                       settings_.class_order.back() == ReplicaClass::committed;
-    return usual && keys.size() > 1 && keys[0] == ReplicaNodeKey::worst_class &&
-           keys[1] == ReplicaNodeKey::highest_priority;
-  }
 
   /// It is scaled down, or force-deleted now; a pod that is only waited for loses nothing.
   bool loses(const HeardReplicaAsk& ask, PodIndex pod) const {
@@ -310,7 +288,7 @@ class ReplicaChoiceJudge {
   }
 
   void judge_losers(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
-    if (needed(ask) == 1 || !by_losers()) return;
+    if (needed(ask) == 1) return;
     std::vector<PodIndex> chosen;
     chosen.reserve(claim.victims.size());
     for (const HeardReplicaVictim& victim : claim.victims) chosen.push_back(victim.pod);
@@ -384,7 +362,7 @@ class ReplicaChoiceJudge {
                return victim.action == ReplicaAction::scale_down;
              });
     });
-    if (!takes || !settings_.keep_previous_plan) return;
+    if (!takes) return;
     for (const ReplicaClaim& claim : ask.schedule->status.claims) {
       const std::optional<NodeIndex> node =
           find_node_in_plane(court_.cluster(), claim.plane, claim.node);

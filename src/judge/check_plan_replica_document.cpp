@@ -328,9 +328,7 @@ class ReplicaDocumentJudge {
     const NodeIndex node = court_.cluster().pods().node[*pod];
     const bool same = court_.cluster().pods().uid[pod->value] == victim.uid && node.exists() &&
                       court_.node_name(node) == claim.node && fleet_.plane_of(node) == claim.plane;
-    const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
     const bool ordinary = same && fleet_.class_of(*pod) == ReplicaClass::committed &&
-                          std::ranges::find(used, ReplicaClass::committed) != used.end() &&
                           fleet_.priority(*pod) < ask.priority && !fleet_.is_protected(*pod) &&
                           !fleet_.leaves_whole_group(*pod);
     // Labelled anew, it is of another deployment, whose commit was not lowered.

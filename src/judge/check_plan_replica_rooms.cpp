@@ -202,8 +202,7 @@ class ReplicaRoomJudge {
 
   bool may_go(const HeardReplicaAsk& ask, PodIndex pod) const {
     const std::optional<ReplicaClass> found = fleet_.class_of(pod);
-    const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
-    if (!found || std::ranges::find(used, *found) == used.end()) return false;
+    if (!found) return false;
     const bool forceable = fleet_.may_force_delete(pod, ask.priority);
     if (fleet_.leaving(pod)) return forceable || !fleet_.credit_ended(pod);
     if (*found == ReplicaClass::surplus) return !fleet_.surplus_timed_out(pod);

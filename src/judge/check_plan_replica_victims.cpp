@@ -39,10 +39,6 @@ class ReplicaVictimJudge {
     if (*truth != victim.entry->victim_class) {
       report(9, ask, victim, fmt::format("is {}", choice_name(*truth)));
     }
-    const std::vector<ReplicaClass>& listed = fleet_.settings().class_order;
-    if (std::ranges::find(listed, *truth) == listed.end()) {
-      report(2, ask, victim, "is of a class that is never used");
-    }
     switch (*truth) {
       case ReplicaClass::force_deleting:
         if (fleet_.credit_ended(victim.pod)) report(6, ask, victim, "is counted on no more");
@@ -160,7 +156,7 @@ class ReplicaVictimJudge {
   }
 
   void judge_last(const HeardShare* share, std::int64_t losing) {
-    if (share == nullptr || !fleet_.settings().protect_last_replica) return;
+    if (share == nullptr) return;
     const std::int64_t steps = court_.steps[share];
     const bool at_risk = steps > 0 || share->commit == 0;
     if (!at_risk) return;

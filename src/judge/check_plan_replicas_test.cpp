@@ -342,8 +342,6 @@ TEST(CheckPlanReplicas, NeverTheLastReplica) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{});
   scene.claims(ask, "n1", {{"low-1"}});
   EXPECT_EQ(scene.laws(), Laws{2});
-  scene.configuration.replica.protect_last_replica = false;
-  EXPECT_EQ(scene.laws(), Laws{});
 }
 
 TEST(CheckPlanReplicas, TheLastThatRunsStaysWhateverIsCommitted) {  // law 2
@@ -437,8 +435,6 @@ TEST(CheckPlanReplicas, TheClassComesBeforePriority) {  // law 6
   scene.cluster.apply(schedule("near", 90, 0));
   scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
   EXPECT_EQ(scene.laws(), Laws{6});
-  scene.configuration.replica.class_order = {ReplicaClass::committed};
-  EXPECT_EQ(scene.laws(), Laws{});
 }
 
 TEST(CheckPlanReplicas, TiesDecide) {  // law 6

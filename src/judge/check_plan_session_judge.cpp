@@ -136,17 +136,13 @@ void SessionJudge::judge_victim(const Turn& turn, const Session& victim) {
   if (!protection.empty()) {
     report(2, turn, fmt::format("{} may not be preempted: {}", text, protection));
   }
-  const LeavingRoom room = walk_.configuration().session.leaving_room;
-  if (rules_.leaving(victim) && room != LeavingRoom::victims) {
-    report(6, turn, text + " is leaving already");
-  }
+  if (rules_.leaving(victim)) report(6, turn, text + " is leaving already");
 }
 
 std::vector<const Session*> SessionJudge::candidates(const Turn& turn) const {
-  const bool leaving_too = walk_.configuration().session.leaving_room == LeavingRoom::victims;
   std::vector<const Session*> found;
   for (const Session* const each : rules_.may_leave_for(turn.session)) {
-    if (rules_.leaving(*each) && !leaving_too) continue;
+    if (rules_.leaving(*each)) continue;
     if (!taken_.contains({each->namespace_name, each->name})) found.push_back(each);
   }
   return found;
@@ -212,13 +208,12 @@ std::vector<PodIndex> SessionJudge::leaving_rows(const Session& session) const {
 /// Sessions have their own rule about the room of sessions that leave.
 void SessionJudge::adjust_leaving(const Turn& turn, KernelRoom& room) const {
   const Cluster& cluster = walk_.cluster();
-  const bool credits = walk_.configuration().session.leaving_room == LeavingRoom::credited;
   for (const NodeIndex node : rules_.nodes(turn.session)) {
     if (cluster.nodes().leaving[node] == 0) continue;
     for (const PodIndex row : cluster.order().pods(node)) {
       if (!cluster.pods().flags[row].kernel || !walk_.rules().leaving(row)) continue;
       if (walk_.is_earlier_victim(row)) continue;
-      const bool gone = credits && !walk_.rules().overdue(row);
+      const bool gone = !walk_.rules().overdue(row);
       if (gone && !walk_.is_gone(row)) room.add(row, node);
       if (!gone && walk_.is_gone(row)) room.take(row, node);
     }

@@ -32,7 +32,7 @@ std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   if (reason.empty() && configuration_.protection.pinned && !other_rules &&
       counts_as_pinned(cluster_, pod,
                        {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner})) {
-    return "it can run on one node only, and protection.pinned is on";
+    return "it can run on one node only";
   }
   if (!reason.empty() || !of_schedule(cluster_, configuration_, pod)) return reason;
   return "it belongs to a ReplicaSchedule, which is only scaled down";
@@ -259,10 +259,8 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
     report(8, ask, victim.text + " is one of its own members");
   }
-  const LeavingRoom room = ask.pinned_to.empty()
-                               ? hearing_.configuration.workload.leaving_room
-                               : hearing_.configuration.required_node.leaving_room;
-  const bool again = room == LeavingRoom::victims && ask.entry->kind != AskKind::queue;
+  const bool again = ask.pinned_to.empty() && ask.entry->kind != AskKind::queue &&
+                     hearing_.configuration.workload.leaving_room == LeavingRoom::victims;
   if (rules_.leaving(victim.pod) && !again) {
     report(6, ask, victim.text + " is leaving already");
   }
@@ -279,9 +277,9 @@ void VictimJudge::judge_regime(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     const UnitIndex index = cluster_.pods().unit[victim.pod];
     const Unit& unit = cluster_.units()[index];
-    const bool whole = unit.kind == UnitKind::group &&
-                       (unit.mode == DisruptionMode::all ||
-                        (unit.gang && ask.rules->workload.below_minimum == BelowMinimum::evict));
+    const bool whole =
+        unit.kind == UnitKind::group &&
+        (unit.mode == DisruptionMode::all || (unit.gang && leaves_below_minimum(unit, ask)));
     if (whole && regime(victim) == Regime::pods) here.insert(index);
   }
   for (const HeardVictim& victim : ask.victims) {
@@ -299,8 +297,7 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
     for (const PodIndex member : rules_.leaves_with(victim.pod)) {
-      // `workload.leavingRoom` is not about pinned pods: the pods leaving for them need not be
-      // listed.
+      // For a pinned pod, members that are leaving need not be victims.
       const bool leaves = !ask.pinned_to.empty() && rules_.leaving(member);
       if (leaves || victims.contains(member)) continue;
       report(5, ask,
@@ -310,19 +307,18 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
   }
 }
 
-/// With `belowMinimum: evict`, a gang that these victims bring under its minimum leaves whole,
-/// unless one of its pods may not leave.
+/// A gang with below-minimum `evict` that these victims bring under its minimum goes whole, unless
+/// one of its pods may not leave.
 void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
-  // A rule of section 2.
-  if (ask.rules->workload.below_minimum != BelowMinimum::evict) return;
-  if (ask.entry->kind == AskKind::queue) return;
+  if (ask.entry->kind == AskKind::queue) return;  // A rule of section 2.
   // Where they may be evicted once more, they count as running until then.
   const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
   std::set<UnitIndex> judged;
   for (const HeardVictim& victim : ask.victims) {
     const UnitIndex index = cluster_.pods().unit[victim.pod];
     const Unit& unit = cluster_.units()[index];
-    if (!unit.gang || !judged.insert(index).second) continue;
+    if (!unit.gang || !leaves_below_minimum(unit, ask)) continue;
+    if (!judged.insert(index).second) continue;
     std::int64_t before = 0;
     std::vector<PodIndex> left;
     for (const PodIndex member : cluster_.groups()[unit.group].members) {

@@ -151,9 +151,9 @@ std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
   return own;
 }
 
-/// `belowMinimum: evict` evicted every member that was still there.
+/// Below-minimum `evict` evicted every member that was still there.
 bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
-  if (ask.rules->workload.below_minimum != BelowMinimum::evict || !unit.gang) return false;
+  if (!unit.gang || !leaves_below_minimum(unit, ask)) return false;
   return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
     return !cluster_.pods().node[member].exists() || rules_.leaving(member) ||
            victims_.contains(member) ||

@@ -340,16 +340,13 @@ class Stage {
       if (share(at).deserved > share(at).allocated) receivers_.push_back(at);
     }
     std::ranges::stable_sort(receivers_, [this](std::size_t a, std::size_t b) {
-      for (const ReceiverKey key : settings_.receiver_keys) {
-        const std::int32_t first = queues_.queues[a].priority;
-        const std::int32_t second = queues_.queues[b].priority;
-        if (key == ReceiverKey::priority && first != second) return first > second;
-        // (D - A) / D by largest: the smaller A / D.
-        const Wide left = Wide{share(a).allocated} * share(b).deserved;
-        const Wide right = Wide{share(b).allocated} * share(a).deserved;
-        if (key == ReceiverKey::ratio && left != right) return left < right;
-      }
-      return name(a) < name(b);
+      const std::int32_t first = queues_.queues[a].priority;
+      const std::int32_t second = queues_.queues[b].priority;
+      if (first != second) return first > second;
+      // (D - A) / D by largest: the smaller A / D.
+      const Wide left = Wide{share(a).allocated} * share(b).deserved;
+      const Wide right = Wide{share(b).allocated} * share(a).deserved;
+      return left == right ? name(a) < name(b) : left < right;
     });
   }
 

@@ -118,7 +118,7 @@ void NaiveQueues::find_homes() {
       if (at != none) listed.try_emplace(space, at);
     }
   }
-  const std::size_t last = leaf(configuration_.queue.default_queue);
+  const std::size_t last = leaf("default");
   std::map<UnitIndex, std::pair<std::size_t, bool>> homes;  // And whether it is only adopted there.
   home_.assign(pods.slots(), none);
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {

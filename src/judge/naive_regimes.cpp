@@ -75,11 +75,10 @@ bool NaiveRegimes::crosses(PodIndex pod) const {
 }
 
 std::vector<std::int64_t> held_by_claims(const NaiveWorld& world, const NaiveRegimes& regimes,
-                                         const Configuration& configuration, NodeIndex node) {
+                                         NodeIndex node) {
   const Cluster& cluster = world.cluster();
   std::vector<std::int64_t> held(cluster.resources().size());
-  if (regimes.of_node(node) != Regime::replicas || !configuration.replica.keep_previous_plan ||
-      cluster.nodes().flags[node].unschedulable) {
+  if (regimes.of_node(node) != Regime::replicas || cluster.nodes().flags[node].unschedulable) {
     return held;
   }
   const std::string name(cluster.text(cluster.nodes().name[node]));

@@ -41,6 +41,6 @@ class NaiveRegimes {
 /// are still on it in that world. Nothing of a claim that is void: beyond what is unmet, in another
 /// plane, on a node that is cordoned or not of regime `replicas`.
 std::vector<std::int64_t> held_by_claims(const NaiveWorld& world, const NaiveRegimes& regimes,
-                                         const Configuration& configuration, NodeIndex node);
+                                         NodeIndex node);
 
 }  // namespace makeway

@@ -374,6 +374,7 @@ Unit Cluster::computed_group(const Unit& unit) const {
   fresh.gang = policy->gang;
   fresh.minimum = policy->minimum;
   fresh.mode = policy->mode;
+  fresh.evict_below_minimum = group.object && group.object->evict_below_minimum;
   return fresh;
 }
 

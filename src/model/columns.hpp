@@ -153,6 +153,7 @@ struct Unit {
   DisruptionMode mode = DisruptionMode::single;
   bool defined = false;  ///< False: pods name a group whose object is not here.
   bool gang = false;
+  bool evict_below_minimum = false;  ///< A gang that falls below its minimum leaves whole.
   bool never_preempts = false;
   std::int32_t scheduling_priority = 0;
   std::int32_t preemption_priority = 0;

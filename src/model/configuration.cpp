@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "model/compatibility.hpp"
 #include "model/knobs.hpp"
 #include "model/names.hpp"
 #include "model/profiles.hpp"
@@ -54,45 +55,34 @@ constexpr std::array<std::pair<WaivedLaw, WaivedLaw>, 3> partial_waivers = {
      {WaivedLaw::law_1, WaivedLaw::law_1_claims},
      {WaivedLaw::law_4, WaivedLaw::law_4_claims}}};
 
-/// Settings that give up a law need its waiver, so that the plan can say so.
+/// Rules that give up a law need its waiver, so that the plan can say so. A bundle has both; a
+/// profile has rules of one bundle and the waivers of another.
 void check_waivers(const Configuration& configuration, Findings& findings) {
-  const auto need = [&](bool breaks, WaivedLaw law, std::string_view path) {
+  const auto need = [&](bool breaks, WaivedLaw law) {
     if (!breaks || waives(configuration, law)) return;
-    findings.refuse(
-        path, fmt::format("plans would break law {}", choice_name(law)),
-        fmt::format("add {} to engine.lawsWaived, or choose another value", choice_name(law)));
+    findings.refuse(compatibility_path,
+                    fmt::format("plans would break law {}, which is not waived", choice_name(law)),
+                    "choose the same compatibility for the cluster, or another one");
   };
-  need(configuration.workload.put_back == PutBack::none, WaivedLaw::law_4, "workload.putBack");
-  need(configuration.workload.put_back == PutBack::once, WaivedLaw::law_4_gangs,
-       "workload.putBack");
-  need(configuration.required_node.put_back == PutBack::none, WaivedLaw::law_4,
-       "required_node.putBack");
-  need(configuration.required_node.allow_higher_priority, WaivedLaw::law_2,
-       "required_node.allowHigherPriority");
-  need(configuration.session.put_back == PutBack::none, WaivedLaw::law_4, "session.putBack");
-  need(configuration.workload.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
-       "workload.leavingRoom");
-  need(configuration.required_node.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
-       "required_node.leavingRoom");
-  need(configuration.session.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
-       "session.leavingRoom");
+  const RequiredNodeSettings& required_node = configuration.required_node;
+  const bool none = configuration.workload.put_back == PutBack::none ||
+                    required_node.put_back == PutBack::none ||
+                    configuration.session.put_back == PutBack::none;
   const bool unclaimed = configuration.queue.excess_leaves == ExcessLeaves::always;
-  need(unclaimed, WaivedLaw::law_1_claims, "queue.excessLeaves");
-  need(unclaimed, WaivedLaw::law_4_claims, "queue.excessLeaves");
-  const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
-  for (const auto& [law, part] : partial_waivers) {
-    if (!lists(waived, law) || !lists(waived, part)) continue;
-    findings.refuse("engine.lawsWaived",
-                    fmt::format("{} already contains {}", choice_name(law), choice_name(part)),
-                    "name one of them");
-  }
+  need(none, WaivedLaw::law_4);
+  need(configuration.workload.put_back == PutBack::once, WaivedLaw::law_4_gangs);
+  need(required_node.allow_higher_priority, WaivedLaw::law_2);
+  need(configuration.workload.leaving_room != LeavingRoom::credited ||
+           required_node.leaving_room != PinnedLeavingRoom::credited,
+       WaivedLaw::law_6);
+  need(unclaimed, WaivedLaw::law_1_claims);
+  need(unclaimed, WaivedLaw::law_4_claims);
 }
 
 void check_workload(const WorkloadSettings& workload, Findings& findings) {
   if (workload.preemption_priority_from > workload.preemption_priority_to) {
     findings.refuse("workload.preemptionPriorityFrom", "lies above workload.preemptionPriorityTo",
-                    "to switch preemption priorities off, set "
-                    "workload.honourPreemptionPriority=false");
+                    "lower the one or raise the other");
   }
   if (lists(workload.score_keys, ScoreKey::priority_sum) &&
       lists(workload.score_keys, ScoreKey::raw_priority_sum)) {
@@ -205,6 +195,7 @@ void check_profile(const Configuration& configuration, const Problems& of_all,
     problems.push_back(*std::move(problem));
   }
   if (!is_sound) return;
+  keep_cluster_rules(rules, configuration);
   for (const Problem& problem : validate_rules(rules)) {
     // What is wrong without the profile, too, is told once.
     if (std::ranges::find(of_all, problem) != of_all.end()) continue;
@@ -262,9 +253,9 @@ Problems validate_for_run(const Configuration& configuration) {
   for (const WaivedLaw law : {WaivedLaw::law_1, WaivedLaw::law_1_claims, WaivedLaw::law_2,
                               WaivedLaw::law_3, WaivedLaw::law_5, WaivedLaw::law_8}) {
     if (!lists(configuration.engine.laws_waived, law)) continue;
-    findings.refuse("engine.lawsWaived",
+    findings.refuse(compatibility_path,
                     fmt::format("a live run must keep law {}", choice_name(law)),
-                    "use 'makeway plan' or 'makeway simulate', or drop the waiver");
+                    "use 'makeway plan' or 'makeway simulate', or another compatibility");
   }
   for (Problem& problem : findings.take()) problems.push_back(std::move(problem));
   return problems;
@@ -286,10 +277,14 @@ std::string canonical_text(const Configuration& configuration) {
 }
 
 std::string configuration_hash(const Configuration& configuration) {
+  return canonical_hash(canonical_text(configuration));
+}
+
+std::string canonical_hash(std::string_view text) {
   // FNV-1a, written out: plans and journals store the digits, so they must outlive any tuning of
   // the hash tables in base.
   std::uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const char byte : canonical_text(configuration)) {
+  for (const char byte : text) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211U;
   }
   return fmt::format("{:016x}", hash);

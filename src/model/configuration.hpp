@@ -1,10 +1,13 @@
-// Configuration: everything an operator can decide about decisions, as one plain value.
+// Configuration: everything that decisions depend on besides the cluster, as one plain value.
 //
-// Policies read these fields and nothing else; none of them knows the name of a preset. A preset is
-// a complete set of values, so "as kube-scheduler does it" is data. The defaults written here are
-// the preset `makeway` (a test compares them). Path, text, limits and documentation of each field
-// stand once, in the table of model/knobs.hpp; why the less obvious ones exist is argued in
-// docs/decisions/0002-knobs.md.
+// Policies read these fields and nothing else; none of them knows the name of a preset or bundle.
+// A field is one of two things:
+//   a knob   a user sets it: path, text, limits and documentation are in model/knobs.hpp;
+//   a rule   it exists to reproduce another scheduler. `compatibility` chooses all rules together,
+//            as a bundle of model/compatibility.hpp.
+// A preset is a complete set of knobs, `compatibility` among them. The defaults written here are
+// the preset `makeway` (a test compares them). docs/decisions/0002-knobs.md says why the less
+// obvious fields exist, 0042-bundles.md why rules are no knobs.
 //
 // Rules: lists are ordered, the first entry weighs most, and no entry comes twice. Where an order
 // does not say otherwise it ends in `namespace/name`. Bounds count steps, never time.
@@ -36,6 +39,22 @@ constexpr std::string_view choice_name(Choice choice) {
 }
 
 // ---- All policies -------------------------------------------------------------------------------
+
+/// Which bundle of rules the policies follow (model/compatibility.hpp).
+enum class Compatibility : std::uint8_t {
+  makeway,
+  kube_1_37,
+  kep_5710,
+  yunikorn,
+  yunikorn_design,
+  kube_arbitrator,
+  mcm_v1,
+  backend_ai,
+};
+template <>
+inline constexpr std::array<std::string_view, 8> choice_names<Compatibility> = {
+    "makeway",         "kube-1.37",       "kep-5710", "yunikorn",
+    "yunikorn-design", "kube-arbitrator", "mcm-v1",   "backend-ai"};
 
 enum class BudgetMode : std::uint8_t { best_effort, strict };
 template <>
@@ -78,15 +97,14 @@ template <>
 inline constexpr std::array<std::string_view, 3> choice_names<PutBack> = {"none", "once",
                                                                           "until-stable"};
 
-/// What pods that are already leaving mean for an ask.
+/// What pods that are already leaving mean for pods and groups that ask.
 enum class LeavingRoom : std::uint8_t {
   credited,  ///< Their room is as good as free (law 6).
-  occupied,  ///< They hold their room until they are gone, and are no victims.
   victims,   ///< They are ordinary candidates, as if nothing had happened to them yet.
 };
 template <>
-inline constexpr std::array<std::string_view, 3> choice_names<LeavingRoom> = {
-    "credited", "occupied", "victims"};
+inline constexpr std::array<std::string_view, 2> choice_names<LeavingRoom> = {"credited",
+                                                                              "victims"};
 
 // ---- Workload -----------------------------------------------------------------------------------
 
@@ -99,14 +117,10 @@ template <>
 inline constexpr std::array<std::string_view, 3> choice_names<EvictFor> = {"each", "minimum",
                                                                            "all"};
 
-enum class BelowMinimum : std::uint8_t { keep, evict };
+enum class ImportanceKey : std::uint8_t { priority, kind, size, age };
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<BelowMinimum> = {"keep", "evict"};
-
-enum class ImportanceKey : std::uint8_t { priority, kind, size, age, lost_work };
-template <>
-inline constexpr std::array<std::string_view, 5> choice_names<ImportanceKey> = {
-    "priority", "kind", "size", "age", "lost-work"};
+inline constexpr std::array<std::string_view, 4> choice_names<ImportanceKey> = {"priority", "kind",
+                                                                                "size", "age"};
 
 enum class ScoreKey : std::uint8_t {
   members_not_placed,
@@ -137,14 +151,10 @@ enum class ScorePriority : std::uint8_t { unit, pod };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<ScorePriority> = {"unit", "pod"};
 
-enum class SearchMode : std::uint8_t { fast, exact };
+enum class PrioritySearch : std::uint8_t { none, bisect, adaptive };
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<SearchMode> = {"fast", "exact"};
-
-enum class PrioritySearch : std::uint8_t { none, bisect, scan, adaptive };
-template <>
-inline constexpr std::array<std::string_view, 4> choice_names<PrioritySearch> = {
-    "none", "bisect", "scan", "adaptive"};
+inline constexpr std::array<std::string_view, 3> choice_names<PrioritySearch> = {"none", "bisect",
+                                                                                 "adaptive"};
 
 enum class PutBackScope : std::uint8_t { every_node, ask_nodes };
 template <>
@@ -191,15 +201,6 @@ enum class Division : std::uint8_t { max_min, by_weight };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<Division> = {"max-min", "by-weight"};
 
-enum class QueueVictimKey : std::uint8_t { priority, phase, runtime };
-template <>
-inline constexpr std::array<std::string_view, 3> choice_names<QueueVictimKey> = {
-    "priority", "phase", "runtime"};
-
-enum class ReceiverKey : std::uint8_t { priority, ratio };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<ReceiverKey> = {"priority", "ratio"};
-
 /// How much of its claim a queue gets by eviction; the rest comes from free room.
 enum class EvictUpTo : std::uint8_t {
   exact_share,  ///< Its share before rounding, rounded down at every level.
@@ -217,37 +218,11 @@ inline constexpr std::array<std::string_view, 2> choice_names<ExcessLeaves> = {"
 
 // ---- Replica ------------------------------------------------------------------------------------
 
+/// Classes of victims, least intrusive first.
 enum class ReplicaClass : std::uint8_t { force_deleting, terminating, surplus, committed };
 template <>
 inline constexpr std::array<std::string_view, 4> choice_names<ReplicaClass> = {
     "force-deleting", "terminating", "surplus", "committed"};
-
-enum class ReplicaTieKey : std::uint8_t { priority, plane_score, newest, higher_name };
-template <>
-inline constexpr std::array<std::string_view, 4> choice_names<ReplicaTieKey> = {
-    "priority", "plane-score", "newest", "higher-name"};
-
-enum class ReplicaNodeKey : std::uint8_t {
-  worst_class,
-  highest_priority,  ///< Of those who lose something: scaled down or force-deleted.
-  secondary_victims,
-  excess,
-  committed_victims,
-  any_priority,  ///< The highest of all victims, also of those who are only waited for.
-  plane_score,
-  newest,  ///< Of the most intrusive victim, as the next.
-  higher_name,
-};
-template <>
-inline constexpr std::array<std::string_view, 9> choice_names<ReplicaNodeKey> = {
-    "worst-class",       "highest-priority", "secondary-victims", "excess",
-    "committed-victims", "any-priority",     "plane-score",       "newest",
-    "higher-name"};
-
-enum class SurplusKey : std::uint8_t { not_ready, siblings, newest, higher_name };
-template <>
-inline constexpr std::array<std::string_view, 4> choice_names<SurplusKey> = {
-    "not-ready", "siblings", "newest", "higher-name"};
 
 enum class ForceDeleteAfter : std::uint8_t { grace_period, next_cycle };
 template <>
@@ -266,10 +241,14 @@ template <>
 inline constexpr std::array<std::string_view, 2> choice_names<ClassSteps> = {"cumulative",
                                                                              "together"};
 
-enum class ClassKey : std::uint8_t { priority, youngest, smallest };
+/// What pods that are already leaving mean for a pinned pod.
+enum class PinnedLeavingRoom : std::uint8_t {
+  credited,  ///< Their room is as good as free (law 6).
+  occupied,  ///< They hold their room until they are gone, and are no victims.
+};
 template <>
-inline constexpr std::array<std::string_view, 3> choice_names<ClassKey> = {"priority", "youngest",
-                                                                           "smallest"};
+inline constexpr std::array<std::string_view, 2> choice_names<PinnedLeavingRoom> = {"credited",
+                                                                                    "occupied"};
 
 /// By what a pod counts as pinned.
 enum class PinnedBy : std::uint8_t { affinity, annotation, owner };
@@ -310,37 +289,20 @@ inline constexpr std::array<std::string_view, 3> choice_names<ResumeRule> = {
 
 // ---- Trust --------------------------------------------------------------------------------------
 
-/// Whose marks count.
+/// Which column of the table in SPEC section 10 counts.
+enum class TrustMode : std::uint8_t {
+  files,    ///< Every mark counts: the user of the command answers for the input.
+  cluster,  ///< Objects come from tenants: a mark counts where the table says so.
+};
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustMode> = {"files", "cluster"};
+
 enum class TrustedOnly : std::uint8_t { everyone, trusted };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<TrustedOnly> = {"everyone",
                                                                               "trusted"};
 
-enum class TrustListed : std::uint8_t { everyone, listed };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<TrustListed> = {"everyone", "listed"};
-
-enum class TrustSelected : std::uint8_t { everyone, selected };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<TrustSelected> = {"everyone",
-                                                                                "selected"};
-
-enum class TrustCapped : std::uint8_t { everyone, capped };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<TrustCapped> = {"everyone", "capped"};
-
-enum class TrustNever : std::uint8_t { everyone, never };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<TrustNever> = {"everyone", "never"};
-
-enum class GroupPriority : std::uint8_t { everyone, lowest };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<GroupPriority> = {"everyone",
-                                                                                "lowest"};
-
-enum class CostMax : std::uint8_t { none, run_time };
-template <>
-inline constexpr std::array<std::string_view, 2> choice_names<CostMax> = {"none", "run-time"};
+// ---- Live ---------------------------------------------------------------------------------------
 
 enum class GangRollback : std::uint8_t { none, erase };
 template <>
@@ -356,58 +318,66 @@ inline constexpr std::int64_t priority_distance_max = 4'294'967'295;
 
 struct ProtectionSettings {
   bool protect_system_critical = true;
-  bool protect_mirror_pods = true;
-  bool protect_opted_out = true;
-  bool pinned = true;
   std::vector<std::string> namespaces;
   Duration minimum_runtime;
   bool preempt_other_schedulers = false;
+
+  // Rules.
+  bool protect_mirror_pods = true;
+  bool protect_opted_out = true;
+  bool pinned = true;
 
   friend bool operator==(const ProtectionSettings&, const ProtectionSettings&) = default;
 };
 
 struct BudgetSettings {
   BudgetMode mode = BudgetMode::best_effort;
+
+  // Rules.
   BudgetCount counted_over = BudgetCount::victims;
 
   friend bool operator==(const BudgetSettings&, const BudgetSettings&) = default;
 };
 
 struct EngineSettings {
-  std::vector<WaivedLaw> laws_waived;
   Duration preemption_delay;
   Duration leave_timeout{60'000};
   Duration leave_wait_max{600'000};
   std::int64_t cascade_depth = 1;
-  std::int64_t cascade_steps_max = 1'000'000;
   std::int64_t victim_steps_max = 1'000'000;
   std::int64_t placement_steps_max = 10'000'000;
-  std::int64_t exact_steps_max = 10'000'000;
   std::int64_t plan_steps_max = 1'000'000'000;
-  std::int64_t containment_rounds_max = 3;
   std::int64_t alternatives_max = 3;
-  std::int64_t unpacked_ratio_max = 64;
+
+  // Rules.
+  std::vector<WaivedLaw> laws_waived;
 
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 
 struct WorkloadSettings {
   EvictFor evict_for = EvictFor::each;
-  BelowMinimum below_minimum = BelowMinimum::keep;
-  bool above_minimum_first = true;
-  bool protect_marked_members = true;
-  PodsNotMatchingPriority pods_not_matching_priority = PodsNotMatchingPriority::report;
-  bool honour_preemption_priority = true;
   std::int64_t preemption_priority_above_max = priority_distance_max;
   std::int64_t preemption_priority_from = priority_min;
   std::int64_t preemption_priority_to = priority_max;
+  NodeScore node_score = NodeScore::pack;
+  std::vector<ScoreKey> score_keys = {
+      ScoreKey::members_not_placed, ScoreKey::budget_violations, ScoreKey::highest_priority,
+      ScoreKey::secondary_victims,  ScoreKey::stopped_pods,      ScoreKey::victims,
+      ScoreKey::priority_sum,       ScoreKey::lost_work,         ScoreKey::groups_below_minimum,
+      ScoreKey::disrupted_groups,   ScoreKey::oldest_victim,     ScoreKey::grouped_victims,
+      ScoreKey::largest_victim,     ScoreKey::victims_age};
+
+  // Rules.
+  bool honour_below_minimum = true;
+  bool protect_marked_members = true;
+  PodsNotMatchingPriority pods_not_matching_priority = PodsNotMatchingPriority::report;
+  bool honour_preemption_priority = true;
   GroupDomains group_domains = GroupDomains::topology;
   MemberOrder member_order = MemberOrder::largest;
-  NodeScore node_score = NodeScore::pack;
   PlacementGuide placement_guide = PlacementGuide::victims;
   std::int64_t placements_max = 32;
   bool start_from_simple_plans = true;
-  SearchMode search = SearchMode::fast;
   PrioritySearch priority_search = PrioritySearch::adaptive;
   std::vector<ImportanceKey> importance_keys = {ImportanceKey::priority, ImportanceKey::kind,
                                                 ImportanceKey::size, ImportanceKey::age};
@@ -416,12 +386,6 @@ struct WorkloadSettings {
   PutBackScope put_back_scope = PutBackScope::every_node;
   LeavingRoom leaving_room = LeavingRoom::credited;
   NominationHeldBy nomination_held_by = NominationHeldBy::placement;
-  std::vector<ScoreKey> score_keys = {
-      ScoreKey::members_not_placed, ScoreKey::budget_violations, ScoreKey::highest_priority,
-      ScoreKey::secondary_victims,  ScoreKey::stopped_pods,      ScoreKey::victims,
-      ScoreKey::priority_sum,       ScoreKey::lost_work,         ScoreKey::groups_below_minimum,
-      ScoreKey::disrupted_groups,   ScoreKey::oldest_victim,     ScoreKey::grouped_victims,
-      ScoreKey::largest_victim,     ScoreKey::victims_age};
   ScorePriority score_priority = ScorePriority::unit;
 
   friend bool operator==(const WorkloadSettings&, const WorkloadSettings&) = default;
@@ -430,14 +394,11 @@ struct WorkloadSettings {
 struct QueueSettings {
   bool enabled = true;
   Division division = Division::max_min;
+  bool preempt_within_queue = true;
+
+  // Rules.
   EvictUpTo evict_up_to = EvictUpTo::exact_share;
   ExcessLeaves excess_leaves = ExcessLeaves::when_claimed;
-  std::vector<ReceiverKey> receiver_keys = {ReceiverKey::priority, ReceiverKey::ratio};
-  std::vector<QueueVictimKey> victim_keys = {QueueVictimKey::priority, QueueVictimKey::phase,
-                                             QueueVictimKey::runtime};
-  bool preempt_within_queue = true;
-  std::string default_queue = "default";
-  std::int64_t victim_steps_max = 100'000;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -445,24 +406,10 @@ struct QueueSettings {
 struct ReplicaSettings {
   bool enabled = true;
   std::string resource = "nvidia.com/gpu";
-  std::vector<ReplicaClass> class_order = {ReplicaClass::force_deleting, ReplicaClass::terminating,
-                                           ReplicaClass::surplus, ReplicaClass::committed};
-  std::vector<ReplicaTieKey> tie_keys = {ReplicaTieKey::priority, ReplicaTieKey::plane_score,
-                                         ReplicaTieKey::newest, ReplicaTieKey::higher_name};
-  std::vector<ReplicaNodeKey> node_keys = {
-      ReplicaNodeKey::worst_class,       ReplicaNodeKey::highest_priority,
-      ReplicaNodeKey::secondary_victims, ReplicaNodeKey::excess,
-      ReplicaNodeKey::committed_victims, ReplicaNodeKey::any_priority,
-      ReplicaNodeKey::plane_score,       ReplicaNodeKey::newest,
-      ReplicaNodeKey::higher_name};
-  std::vector<SurplusKey> surplus_keys = {SurplusKey::not_ready, SurplusKey::siblings,
-                                          SurplusKey::newest, SurplusKey::higher_name};
-  bool protect_last_replica = true;
   bool force_delete_any_priority = false;
   ForceDeleteAfter force_delete_after = ForceDeleteAfter::grace_period;
   Duration force_delete_extra_delay;
   Duration surplus_timeout{300'000};
-  bool keep_previous_plan = true;
 
   friend bool operator==(const ReplicaSettings&, const ReplicaSettings&) = default;
 };
@@ -471,22 +418,23 @@ struct RequiredNodeSettings {
   bool enabled = true;
   Duration preemption_start_delay;
   Duration preemption_start_delay_live{5'000};
-  bool honour_preemption_policy = true;
-  std::vector<PinnedBy> pinned_by = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
   bool allow_equal_priority = true;
-  bool allow_higher_priority = false;
-  CandidatesHold candidates_hold = CandidatesHold::scarce_amount;
   std::vector<std::string> victim_classes = {"regular", "owner", "opted-out"};
-  ClassSteps class_steps = ClassSteps::cumulative;
-  std::vector<ClassKey> class_keys = {ClassKey::priority, ClassKey::youngest, ClassKey::smallest};
   std::vector<VictimSelection> victim_selection = {VictimSelection::single,
                                                    VictimSelection::multiple};
-  MultipleOrder multiple_order = MultipleOrder::priority_first;
   std::int64_t deviation_percent = 10;
   std::int64_t max_victims = 5;
+
+  // Rules.
+  bool honour_preemption_policy = true;
+  std::vector<PinnedBy> pinned_by = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
+  bool allow_higher_priority = false;
+  CandidatesHold candidates_hold = CandidatesHold::scarce_amount;
+  ClassSteps class_steps = ClassSteps::cumulative;
+  MultipleOrder multiple_order = MultipleOrder::priority_first;
   Coverage coverage = Coverage::shortfall;
   bool refuse_negative_room = false;
-  LeavingRoom leaving_room = LeavingRoom::credited;
+  PinnedLeavingRoom leaving_room = PinnedLeavingRoom::credited;
   PutBack put_back = PutBack::until_stable;
 
   friend bool operator==(const RequiredNodeSettings&, const RequiredNodeSettings&) = default;
@@ -497,33 +445,25 @@ struct SessionSettings {
   std::int64_t default_priority = 10;
   std::int64_t preemptible_priority = 5;
   PreemptionOrder preemption_order = PreemptionOrder::oldest;
+  std::int64_t max_preemptions = 0;
+  Duration backoff_first{30'000};
+  Duration backoff_max{900'000};
+
+  // Rules.
   Preemptors preemptors = Preemptors::first_helped;
   PutBack put_back = PutBack::until_stable;
-  LeavingRoom leaving_room = LeavingRoom::credited;
-  std::int64_t max_preemptions = 0;
   ResumeRule resume_batch = ResumeRule::when_declared;
   ResumeRule resume_inference = ResumeRule::when_declared;
   ResumeRule resume_interactive = ResumeRule::on_request;
-  Duration backoff_first{30'000};
-  Duration backoff_max{900'000};
 
   friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
 
-/// Which marks on objects count (SPEC section 10). These are the values for files.
+/// Which marks on objects count (SPEC section 10).
 struct TrustSettings {
+  TrustMode mode = TrustMode::files;
   std::vector<std::string> namespaces = {"kube-system"};
-  TrustedOnly pinned = TrustedOnly::everyone;
-  TrustedOnly protection = TrustedOnly::everyone;
-  TrustCapped preemption_priority = TrustCapped::everyone;
-  GroupPriority group_priority = GroupPriority::everyone;
-  TrustListed queue_labels = TrustListed::everyone;
   TrustedOnly outside_queues = TrustedOnly::everyone;
-  TrustSelected deployment_labels = TrustSelected::everyone;
-  TrustListed sessions = TrustListed::everyone;
-  TrustedOnly replica_schedules = TrustedOnly::everyone;
-  CostMax cost_max = CostMax::none;
-  TrustNever notes = TrustNever::everyone;
 
   friend bool operator==(const TrustSettings&, const TrustSettings&) = default;
 };
@@ -558,6 +498,7 @@ struct Profile {
 };
 
 struct Configuration {
+  Compatibility compatibility = Compatibility::makeway;  ///< Where the rules come from.
   ProtectionSettings protection;
   BudgetSettings budgets;
   EngineSettings engine;
@@ -584,10 +525,13 @@ Problems validate(const Configuration& configuration);
 Problems validate_for_run(const Configuration& configuration);
 
 /// One line `path=value` for each knob, in the order of the table; then the same for each knob in
-/// which a profile differs. A profile that differs in nothing leaves no trace.
+/// which a profile differs. A profile that differs in nothing leaves no trace. Rules are not
+/// listed: they follow from `compatibility`.
 std::string canonical_text(const Configuration& configuration);
 
 /// 16 hexadecimal digits over the canonical text; the same on every machine.
 std::string configuration_hash(const Configuration& configuration);
+/// The same over a text that was canonical once.
+std::string canonical_hash(std::string_view text);
 
 }  // namespace makeway

@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "model/knob_tables.hpp"
+#include "model/removed_knobs.hpp"
 
 namespace makeway {
 namespace {
@@ -19,8 +20,10 @@ struct Shorthand {
   std::string_view path;
   std::string_view meaning;
 };
-/// SPEC writes `budgets: strict`; a section cannot be a value and a folder at once in our table.
-constexpr std::array shorthands = {Shorthand{"budgets", "budgets.mode"}};
+/// SPEC writes `budgets: strict` and `trust: cluster`; a section cannot be a value and a folder at
+/// once in our table.
+constexpr std::array shorthands = {Shorthand{"budgets", "budgets.mode"},
+                                   Shorthand{"trust", "trust.mode"}};
 
 std::vector<Knob> all_knobs() {
   std::vector<Knob> all;
@@ -185,6 +188,7 @@ std::string_view nearest_of(std::span<const std::string_view> names, std::string
 }
 
 Problem unknown_knob(std::string_view path, std::string_view value) {
+  if (std::optional<Problem> removed = removed_knob_problem(path, value)) return *removed;
   const std::string_view nearest = nearest_path(path);
   return {.origin = {},
           .object = {},

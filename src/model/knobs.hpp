@@ -1,14 +1,16 @@
 // Knobs: the one table that says what can be configured.
 //
-// Each field of Configuration appears here once, with its path, type, limits, documentation and
-// typed access. Validation, `--set`, the documents, `makeway config explain` and the reference
-// table of docs/configuration.md are all read off this table; the list is closed.
+// Each field of Configuration that a user may set appears here once, with its path, type, limits,
+// documentation and typed access. The other fields are rules (model/compatibility.hpp). Validation,
+// `--set`, the documents, `makeway config explain` and the reference table of docs/configuration.md
+// are all read off this table; the list is closed.
 //
 //   Configuration configuration;
 //   if (const auto problem = set_knob(configuration, "workload.evictFor", "all")) print(*problem);
 //
-// A path is the policy's folder (or protection, budgets, engine) and a name in camelCase. The
-// order of the table is the order of every document and of every list that a user sees.
+// A path is the policy's folder (or protection, budgets, engine, trust, live) and a name in
+// camelCase; `compatibility` is in no folder. The order of the table is the order of every document
+// and of every list that a user sees.
 #pragma once
 
 #include <array>
@@ -63,14 +65,17 @@ struct Knob {
   KnobValue (*get)(const Configuration&) = nullptr;
   void (*put)(Configuration&, const KnobValue&) = nullptr;
 
-  std::string_view section() const { return path.substr(0, path.find('.')); }
+  /// Empty: the knob is in no section.
+  std::string_view section() const {
+    return path.contains('.') ? path.substr(0, path.find('.')) : std::string_view{};
+  }
   std::string_view name() const { return path.substr(path.find('.') + 1); }
 };
 
 /// All knobs, grouped by section.
 std::span<const Knob> knobs();
 
-/// By path, or by the shorthand `budgets` for `budgets.mode`; null when there is none.
+/// By path, or by the shorthands `budgets` and `trust` for their `mode`; null when there is none.
 const Knob* find_knob(std::string_view path);
 
 /// The most similar path, for "did you mean"; empty when nothing is similar.
@@ -79,7 +84,7 @@ std::string_view nearest_path(std::string_view path);
 /// The most similar of some names, for the same purpose.
 std::string_view nearest_of(std::span<const std::string_view> names, std::string_view name);
 
-/// The problem of a path that no knob has, with the nearest one as remedy.
+/// The problem of a path that no knob has: what replaces it, or the nearest path as remedy.
 Problem unknown_knob(std::string_view path, std::string_view value);
 
 /// The text of the `--set` form: lists are separated by commas, an empty text is the empty list.

@@ -10,6 +10,8 @@ inline constexpr std::string_view preemption_priority_class =
 inline constexpr std::string_view last_checkpoint = "makeway.dev/last-checkpoint";
 inline constexpr std::string_view preemption_cost = "makeway.dev/preemption-cost";
 inline constexpr std::string_view preferred_topology = "makeway.dev/preferred-topology";
+/// On a PodGroup: whether it keeps running below its minimum ("keep") or leaves whole ("evict").
+inline constexpr std::string_view below_minimum = "makeway.dev/below-minimum";
 inline constexpr std::string_view allow_preemption = "makeway.dev/allow-preemption";
 inline constexpr std::string_view yunikorn_allow_preemption =
     "yunikorn.apache.org/allow-preemption";
@@ -82,6 +84,7 @@ constexpr bool is_mark(std::string_view key) {
   for (const std::string_view known : {preemption_priority_class,
                                        last_checkpoint,
                                        preemption_cost,
+                                       below_minimum,
                                        allow_preemption,
                                        protected_member,
                                        owner,

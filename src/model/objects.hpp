@@ -320,6 +320,7 @@ struct PodGroup {
   std::string queue;
   std::vector<std::string> preferred_topology;  ///< Node labels, narrowest level first.
   bool opted_out = false;
+  bool evict_below_minimum = false;  ///< below-minimum: "evict"
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
   std::optional<Time> observed;  ///< The newest time in its conditions.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "model/compatibility.hpp"
 #include "model/names.hpp"
 
 namespace makeway {
@@ -29,6 +30,7 @@ Configuration rules_of(const Configuration& configuration, const Profile& profil
     const auto problem = set_knob(rules, each.path, each.value);
     CHECK(!problem, "profiles are validated where they are read");
   }
+  keep_cluster_rules(rules, configuration);
   return rules;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/compatibility.hpp"
+
 namespace makeway {
 namespace {
 
@@ -17,7 +19,7 @@ std::string problem_of(std::vector<ProfileKnob> knobs) {
 }
 
 TEST(Profiles, ChangeKnobsOfAsksAndFollowTheOthers) {
-  Configuration configuration = with_profile({{"workload.victimChoice", "put-back"}});
+  Configuration configuration = with_profile({{"compatibility", "mcm-v1"}});
   configuration.workload.node_score = NodeScore::spread;
   configuration.engine.leave_timeout = Duration{5'000};
   const std::vector<ProfileRules> all = differing_profiles(configuration);
@@ -25,37 +27,40 @@ TEST(Profiles, ChangeKnobsOfAsksAndFollowTheOthers) {
   EXPECT_EQ(all[0].scheduler_name, "batch");
   Configuration expected = configuration;
   expected.profiles.clear();
-  expected.workload.victim_choice = VictimChoiceRule::put_back;
+  apply_compatibility(expected, Compatibility::mcm_v1);
   EXPECT_EQ(all[0].configuration, expected);
 }
 
 TEST(Profiles, ThatChangeNothingLeaveNoTrace) {
-  const Configuration same = with_profile({{"workload.victimChoice", "best"}});
+  const Configuration same = with_profile({{"workload.nodeScore", "pack"}});
   EXPECT_TRUE(differing_profiles(same).empty());
   EXPECT_EQ(configuration_hash(same), configuration_hash(Configuration{}));
-  EXPECT_NE(configuration_hash(with_profile({{"workload.victimChoice", "put-back"}})),
+  EXPECT_NE(configuration_hash(with_profile({{"workload.nodeScore", "spread"}})),
             configuration_hash(Configuration{}));
 }
 
 TEST(Profiles, AreRefusedWithTheKnobAndTheRemedy) {
-  EXPECT_EQ(problem_of({{"workload.victimChoice", "put-back"}}), "");
+  EXPECT_EQ(problem_of({{"compatibility", "mcm-v1"}}), "");
   EXPECT_EQ(problem_of({{"protection.minimumRuntime", "10m"}}),
             "profiles.batch.protection.minimumRuntime \"10m\": is a knob of the cluster: the "
             "profiles share one cluster and must agree on it; take it out here; "
             "protection.minimumRuntime beside the profiles counts for all of them");
-  EXPECT_EQ(problem_of({{"workload.victimchoice", "best"}}),
-            "profiles.batch.workload.victimchoice \"best\": there is no such knob; did you mean "
-            "workload.victimChoice?");
-  EXPECT_EQ(problem_of({{"workload.victimChoice", "worst"}}),
-            "profiles.batch.workload.victimChoice \"worst\": expected one of put-back, best; "
-            "'makeway config explain workload.victimChoice' says more");
-  EXPECT_EQ(problem_of({{"workload.putBack", "none"}}),
-            "profiles.batch.workload.putBack \"none\": plans would break law 4; add 4 to "
-            "engine.lawsWaived, or choose another value");
+  EXPECT_EQ(problem_of({{"workload.nodescore", "pack"}}),
+            "profiles.batch.workload.nodescore \"pack\": there is no such knob; did you mean "
+            "workload.nodeScore?");
+  EXPECT_EQ(problem_of({{"workload.nodeScore", "worst"}}),
+            "profiles.batch.workload.nodeScore \"worst\": expected one of pack, spread; "
+            "'makeway config explain workload.nodeScore' says more");
+  EXPECT_EQ(problem_of({{"workload.victimChoice", "put-back"}}),
+            "profiles.batch.workload.victimChoice \"put-back\": is part of compatibility; set "
+            "compatibility=kube-1.37 or kep-5710 or yunikorn or mcm-v1 or backend-ai");
+  EXPECT_EQ(problem_of({{"compatibility", "kube-1.37"}}),
+            "profiles.batch.compatibility \"kube-1.37\": plans would break law 4-gangs, which is "
+            "not waived; choose the same compatibility for the cluster, or another one");
 }
 
 TEST(Profiles, AProblemOfAllIsReportedOnce) {
-  Configuration configuration = with_profile({{"workload.victimChoice", "put-back"}});
+  Configuration configuration = with_profile({{"workload.nodeScore", "spread"}});
   configuration.session.backoff_max = {};
   EXPECT_EQ(validate(configuration).size(), 1U);
 }

@@ -11,6 +11,10 @@
 
 namespace makeway {
 
+/// The queue, if there is one, of pods that name none and whose namespace none lists. Without it
+/// they are outside every queue.
+inline constexpr std::string_view default_queue_name = "default";
+
 struct Queue {
   std::string name;
   std::string uid;

@@ -10,9 +10,6 @@
 
 namespace makeway {
 
-/// Where pods that name no queue belong, unless the configuration says otherwise.
-inline constexpr std::string_view default_queue_name = "default";
-
 std::string queue_text(std::string_view name);
 /// None: nothing is said about the resource.
 std::optional<std::int64_t> quota_in(const Quotas& quotas, std::string_view resource);

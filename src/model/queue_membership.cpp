@@ -27,7 +27,7 @@ QueueMembership::QueueMembership(const Cluster& cluster, const Configuration& co
     const QueueRow here{row.value++};
     if (parents.contains(queue.name)) continue;
     if (const auto id = strings.find(queue.name)) by_name_[id->value] = here;
-    if (queue.name == configuration.queue.default_queue) default_ = here;
+    if (queue.name == default_queue_name) default_ = here;
     for (const std::string& space : queue.namespaces) {
       const auto id = strings.find(space);
       if (!id) continue;  // No pod is there.

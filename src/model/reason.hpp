@@ -50,6 +50,7 @@ enum class ReasonCode : std::uint16_t {
   belongs_below_minimum,
   // Pods.
   pod_waits_for_minimum,
+  place_needs_leaving_pods,
   pod_fits,
   pod_awaits_preempted,
   pods_leave,

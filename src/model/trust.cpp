@@ -108,6 +108,7 @@ class TrustStep {
       : cluster_(cluster),
         configuration_(configuration),
         trust_(configuration.trust),
+        in_cluster_(configuration.trust.mode == TrustMode::cluster),
         facts_(facts),
         now_(facts.now ? *facts.now : newest_of_cluster(cluster)) {
     for (const Namespace* const space : cluster.namespaces()) {
@@ -124,7 +125,7 @@ class TrustStep {
     if (facts_.scope == nullptr) look_at_workloads();
     look_at_pods();
     apply_all();
-    if (trust_.preemption_priority == TrustCapped::capped) {
+    if (in_cluster_) {
       look_at_caps();
       apply_all();
       if (facts_.scope == nullptr) look_at_templates();
@@ -190,6 +191,7 @@ class TrustStep {
   Cluster& cluster_;
   const Configuration& configuration_;
   const TrustSettings& trust_;
+  bool in_cluster_;  ///< Objects come from tenants.
   const TrustFacts& facts_;
   Time now_;
   std::set<ObjectKey, ObjectKeyLess> labelled_;                      ///< Namespaces.
@@ -216,18 +218,18 @@ void TrustStep::apply_all() {
 
 void TrustStep::look_at_own_kinds() {
   for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
-    if (trust_.replica_schedules == TrustedOnly::trusted && !trusted(schedule.namespace_name, {})) {
+    if (in_cluster_ && !trusted(schedule.namespace_name, {})) {
       report_.add(TrustMark::replica_schedule, object_text(schedule), "metadata.namespace",
                   schedule.namespace_name);
       changes_.emplace_back(Removal{.kind = ObjectKind::replica_schedule,
                                     .namespace_name = schedule.namespace_name,
                                     .name = schedule.name,
                                     .plane = {}});
-    } else if (trust_.deployment_labels != TrustSelected::everyone) {
+    } else if (in_cluster_) {
       selectors_[{schedule.namespace_name, schedule.deployment}] = schedule.selector;
     }
   }
-  if (trust_.sessions == TrustListed::listed && facts_.scope == nullptr) look_at_sessions();
+  if (in_cluster_ && facts_.scope == nullptr) look_at_sessions();
 }
 
 /// Whether its ResourceGroup takes it, and is on the nodes where it says that it runs.
@@ -274,7 +276,7 @@ std::optional<Time> TrustStep::first_start(std::span<const PodIndex> pods) const
 /// Nobody loses more than its run time, and nothing was saved in the future.
 template <class Object>
 void TrustStep::limit_cost(Object& object, std::optional<Time> started, const std::string& text) {
-  if (trust_.cost_max != CostMax::run_time) return;
+  if (!in_cluster_) return;
   const std::int64_t most =
       started ? std::max(std::int64_t{0}, (now_ - *started).ms / 1'000) : std::int64_t{0};
   if (object.preemption_cost_seconds && *object.preemption_cost_seconds > most) {
@@ -313,7 +315,7 @@ void TrustStep::look_at_groups() {
     const PodGroup before = fresh;
     const std::string text = object_text(fresh);
     const bool home_of_trust = trusted(fresh.namespace_name, fresh.plane);
-    if (trust_.protection == TrustedOnly::trusted && fresh.opted_out && !home_of_trust) {
+    if (in_cluster_ && fresh.opted_out && !home_of_trust) {
       report_.add(TrustMark::protection, text, annotation_field(names::allow_preemption), "false");
       fresh.opted_out = false;
     }
@@ -326,7 +328,7 @@ void TrustStep::look_at_groups() {
     for (const PodIndex pod : group.members) {
       lowest = std::min(lowest, cluster_.pods().priority[pod]);
     }
-    if (trust_.group_priority == GroupPriority::lowest && lowest < unit.scheduling_priority) {
+    if (in_cluster_ && lowest < unit.scheduling_priority) {
       report_.add(TrustMark::group_priority, text, "spec.priority",
                   fmt::format("{}", unit.scheduling_priority));
       fresh.priority.priority_class.clear();
@@ -338,7 +340,7 @@ void TrustStep::look_at_groups() {
 }
 
 void TrustStep::look_at_workloads() {
-  if (trust_.cost_max == CostMax::none) return;
+  if (!in_cluster_) return;
   std::map<const Workload*, std::optional<Time>> oldest;
   for (const GroupIndex index : cluster_.groups_by_name()) {
     const Group& group = cluster_.groups()[index];
@@ -368,7 +370,7 @@ bool TrustStep::has_privileges(const Pod& pod) const {
 /// It stays bound to its node, as everybody may ask for one node.
 void TrustStep::unpin(Pod& pod, PodIndex index) {
   constexpr std::array ways = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
-  if (trust_.pinned == TrustedOnly::everyone || !is_pinned_by(cluster_, index, ways)) return;
+  if (!in_cluster_ || !is_pinned_by(cluster_, index, ways)) return;
   if (has_privileges(pod)) return;
   const std::string node(required_node_of(cluster_, index));
   const bool noted = !pod.notes.required_node.empty();
@@ -400,7 +402,7 @@ void TrustStep::unpin(Pod& pod, PodIndex index) {
 }
 
 void TrustStep::unprotect(Pod& pod) {
-  if (trust_.protection == TrustedOnly::everyone) return;
+  if (!in_cluster_) return;
   if (trusted(pod.namespace_name, pod.plane)) return;
   for (const auto& [mark, name] : {std::pair{&pod.opted_out, names::allow_preemption},
                                    std::pair{&pod.is_protected, names::protected_member},
@@ -420,7 +422,7 @@ void TrustStep::unprotect(Pod& pod) {
 }
 
 void TrustStep::forget_notes(Pod& pod) {
-  if (trust_.notes == TrustNever::everyone) return;
+  if (!in_cluster_) return;
   PodNotes& notes = pod.notes;
   const auto forget = [&](std::string_view name, std::string_view value) {
     report_.add(TrustMark::note, object_text(pod), annotation_field(name), value);
@@ -439,7 +441,7 @@ void TrustStep::forget_notes(Pod& pod) {
 }
 
 bool TrustStep::may_name(std::string_view queue, std::string_view space) const {
-  if (trust_.queue_labels == TrustListed::everyone || queue.empty()) return true;
+  if (!in_cluster_ || queue.empty()) return true;
   const auto& queues = cluster_.own<Queue>();
   const auto found = queues.find(ObjectKeyView{.name = queue});
   return found == queues.end() || found->second.namespaces.empty() ||
@@ -464,7 +466,7 @@ void TrustStep::check_queue(Pod& pod, PodIndex index) {
 }
 
 void TrustStep::check_deployment(Pod& pod) {
-  if (trust_.deployment_labels == TrustSelected::everyone || selectors_.empty()) return;
+  if (!in_cluster_ || selectors_.empty()) return;
   const std::optional<std::string_view> label = find_label(pod.labels, names::deployment);
   if (!label) return;
   const auto found = selectors_.find({pod.namespace_name, std::string(*label)});
@@ -663,21 +665,6 @@ Problems TrustReport::problems() const {
 }
 
 std::string_view reason_of(TrustMark mark) { return reasons.at(position_of(mark)); }
-
-TrustSettings live_trust() {
-  TrustSettings live;
-  live.pinned = TrustedOnly::trusted;
-  live.protection = TrustedOnly::trusted;
-  live.preemption_priority = TrustCapped::capped;
-  live.group_priority = GroupPriority::lowest;
-  live.queue_labels = TrustListed::listed;
-  live.deployment_labels = TrustSelected::selected;
-  live.sessions = TrustListed::listed;
-  live.replica_schedules = TrustedOnly::trusted;
-  live.cost_max = CostMax::run_time;
-  live.notes = TrustNever::never;
-  return live;
-}
 
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
                         const TrustFacts& facts, std::vector<TrustEdit>& edits) {

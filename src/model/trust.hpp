@@ -2,10 +2,10 @@
 // right.
 //
 // `apply_trust` is one pure step between the objects as they were read and every decision: marks
-// that the knobs `trust.*` do not honour are taken off the objects, so that the plan is the one
+// that `trust.mode` does not honour are taken off the objects, so that the plan is the one
 // that would be made without them, and nobody behind this step has to know about trust. Whose marks
 // count: namespaces that the configuration lists, or that carry the label makeway.dev/trusted.
-// With every knob at `everyone`, as from files, it changes nothing.
+// With `trust.mode` files it changes nothing, unless `trust.outsideQueues` says so.
 //
 // Whoever follows a live cluster does not look at everything after every change: a `TrustScope`
 // names the pods and groups to look at. Its cluster must show these as they were read; what is
@@ -116,8 +116,5 @@ TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
 /// The same, with what it has changed: each object once, in the order of kind and name.
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
                         const TrustFacts& facts, std::vector<TrustEdit>& edits);
-
-/// The knobs as SPEC section 10 wants them live.
-TrustSettings live_trust();
 
 }  // namespace makeway

@@ -77,7 +77,7 @@ struct PlanesWorld {
 
 class LivePlanes : public LiveLoop {
  protected:
-  LivePlanes() { configuration.trust = live_trust(); }
+  LivePlanes() { configuration.trust.mode = TrustMode::cluster; }
   std::unique_ptr<LiveStack> begin(PlanesWorld& world) {
     return std::make_unique<LiveStack>(world.home, configuration, tools, Duration{},
                                        world.planes());
@@ -232,11 +232,10 @@ ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time 
   LoadResult result = load({}, {}, options);
   for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
   read.cluster = std::move(result.loaded->cluster);
-  read.notes = kube::show_planes(
-      {.planes = read.planes,
-       .needs_selector = configuration.trust.deployment_labels != TrustSelected::everyone,
-       .now = now},
-      read.cluster);
+  read.notes = kube::show_planes({.planes = read.planes,
+                                  .needs_selector = configuration.trust.mode == TrustMode::cluster,
+                                  .now = now},
+                                 read.cluster);
   apply_trust(read.cluster, configuration, {.has_daemon_set = {}, .now = now});
   return read;
 }

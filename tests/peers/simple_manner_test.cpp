@@ -28,7 +28,7 @@ TEST(SimplePlanningRules, PlansAsKubeSchedulerWould) {
   using W = WorkloadSettings;
   expect_same(simple.workload, preset.workload, &W::member_order, &W::node_score,
               &W::placement_guide, &W::start_from_simple_plans, &W::protect_marked_members,
-              &W::honour_preemption_priority, &W::below_minimum, &W::priority_search,
+              &W::honour_preemption_priority, &W::honour_below_minimum, &W::priority_search,
               &W::leaving_room, &W::put_back, &W::put_back_scope);
 }
 

@@ -126,6 +126,7 @@ std::optional<Cluster> random_case(Prng& random) {
       normalize(*pod);
     }
   }
+  if (random.chance(40)) let_groups_leave_whole(random, objects);
   return cluster_of(objects);
 }
 
@@ -148,12 +149,7 @@ Configuration random_rules(Prng& random) {
   Configuration configuration =
       rules_of(default_preset, random.chance(50) ? EvictFor::minimum : EvictFor::all);
   if (random.chance(40)) return configuration;
-  if (random.chance(40)) configuration.workload.below_minimum = BelowMinimum::evict;
   if (random.chance(25)) configuration.budgets.mode = BudgetMode::strict;
-  if (random.chance(10)) configuration.workload.honour_preemption_priority = false;
-  if (random.chance(10)) configuration.workload.protect_marked_members = false;
-  if (random.chance(10)) configuration.workload.group_domains = GroupDomains::cluster;
-  if (random.chance(10)) configuration.protection.protect_opted_out = false;
   if (random.chance(10)) configuration.engine.leave_timeout = {random.between(0, 3) * 30'000};
   CHECK(!has_errors(validate(configuration)), "random rules must be valid");
   return configuration;

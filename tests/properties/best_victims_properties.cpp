@@ -107,11 +107,6 @@ void change_keys(Prng& random, WorkloadSettings& workload) {
       std::ranges::replace(workload.score_keys, ScoreKey::priority_sum, ScoreKey::raw_priority_sum);
     }
   }
-  if (random.chance(30)) {
-    workload.importance_keys.push_back(ImportanceKey::lost_work);
-    random.shuffle(workload.importance_keys);
-    workload.importance_keys.resize(1 + random.below(workload.importance_keys.size()));
-  }
 }
 
 /// The default preset without cascades, with what may change and leave the task the same.
@@ -122,9 +117,6 @@ Configuration random_rules(Prng& random) {
   if (random.chance(25)) return configuration;
   change_keys(random, configuration.workload);
   if (random.chance(25)) configuration.budgets.mode = BudgetMode::strict;
-  if (random.chance(10)) configuration.workload.honour_preemption_priority = false;
-  if (random.chance(10)) configuration.workload.protect_marked_members = false;
-  if (random.chance(10)) configuration.protection.protect_opted_out = false;
   if (random.chance(10)) configuration.protection.protect_system_critical = false;
   if (random.chance(10)) configuration.protection.namespaces = {"space-1"};
   if (random.chance(10)) configuration.protection.minimum_runtime = {200'000};

@@ -73,12 +73,11 @@ HistoryOptions punctual(Prng& random) {
           .takers = takers};
 }
 
-/// The preset, sometimes with gangs that leave whole when they fall below their minimum. Drawn
-/// last, so that a seed stays the history that it was.
-Configuration rules_of(Prng& random, std::string_view preset) {
-  Configuration configuration = *load_preset(preset);
-  if (random.chance(30)) configuration.workload.below_minimum = BelowMinimum::evict;
-  return configuration;
+/// Sometimes with gangs that leave whole when they fall below their minimum. Drawn last, so that a
+/// seed stays the history that it was.
+std::vector<Change> with_fragile_gangs(Prng& random, std::vector<Change> objects) {
+  if (random.chance(30)) let_groups_leave_whole(random, objects);
+  return objects;
 }
 
 /// Steps until nothing is left to do, at most `steps_max`; false: that was not enough.
@@ -391,7 +390,8 @@ TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
   for_each_history("promises come true", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
     const HistoryOptions options = punctual(random);
-    History history(start.objects, rules_of(random, preset), planning_now, options);
+    History history(with_fragile_gangs(random, start.objects), *load_preset(preset), planning_now,
+                    options);
     EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
     EXPECT_TRUE(history.complaints().empty()) << history.story();
   });
@@ -497,10 +497,11 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
     options.stuck_percent = random.chance(50) ? 0 : 10;
     options.conflict = random.chance(50) ? 0 : 100;
     const std::uint64_t seed = random.next();
-    const Configuration configuration = rules_of(random, preset);
+    const Configuration configuration = *load_preset(preset);
+    const std::vector<Change> objects = with_fragile_gangs(random, start.objects);
     std::vector<std::string> texts;
     for (int run = 0; run < 2; ++run) {
-      History history(start.objects, configuration, planning_now, options);
+      History history(objects, configuration, planning_now, options);
       live(history, start.options, seed);
       EXPECT_TRUE(history.complaints().empty()) << history.story();
       std::string text;

@@ -139,7 +139,7 @@ TEST(LiveViewProperties, ShowsWhatTheWholeStepWouldShow) {
     const RandomWorldCase item = random_world_case(random);
     Objects objects = world_of(random, item);
     Configuration configuration = *load_preset(item.preset);
-    configuration.trust = live_trust();
+    configuration.trust.mode = TrustMode::cluster;
     configuration.trust.namespaces = {"kube-system"};
     if (random.chance(20)) configuration.trust.outside_queues = TrustedOnly::trusted;
     LiveView view(configuration, {.schedulers = {"makeway"}});

@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 3> schedulers = {"", "batch", "urgent"};
 /// Members of one group mostly have one scheduler; where they have not, the first by name counts.
 std::vector<Change> random_objects_of_schedulers(Prng& random) {
   std::vector<Change> objects = random_planning(random, random_planning_options(random));
+  if (random.chance(20)) let_groups_leave_whole(random, objects);
   const std::uint64_t salt = random.next();
   const bool mixed_groups = random.chance(20);
   for (Change& object : objects) {

@@ -19,6 +19,7 @@
 #include "codec/presets.hpp"
 #include "judge/check_plan.hpp"
 #include "judge/naive_queues.hpp"
+#include "model/compatibility.hpp"
 #include "model/selector.hpp"
 #include "policies/decide.hpp"
 #include "support/best_queue_victims.hpp"
@@ -33,13 +34,8 @@ Configuration queue_configuration(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
   QueueSettings& settings = configuration.queue;
   if (random.chance(40)) settings.division = Division::by_weight;
-  if (random.chance(25)) settings.evict_up_to = EvictUpTo::deserved;
-  if (random.chance(15)) {
-    settings.excess_leaves = ExcessLeaves::always;
-    configuration.engine.laws_waived = {WaivedLaw::law_1_claims, WaivedLaw::law_4_claims};
-  }
+  if (random.chance(25)) apply_compatibility(configuration, Compatibility::kube_arbitrator);
   if (random.chance(20)) settings.preempt_within_queue = false;
-  if (random.chance(20)) settings.victim_keys = {QueueVictimKey::priority};
   if (random.chance(20)) configuration.budgets.mode = BudgetMode::strict;
   if (random.chance(20)) {
     configuration.engine.preemption_delay = Duration{random.between(1, 300) * 1'000};

@@ -43,18 +43,9 @@ Configuration fleet_configuration(Prng& random) {
   if (random.chance(50)) return configuration;
   ReplicaSettings& replica = configuration.replica;
   replica.force_delete_any_priority = random.chance(30);
-  replica.protect_last_replica = random.chance(70);
-  replica.keep_previous_plan = random.chance(70);
   replica.surplus_timeout = Duration{random.between(0, 3) * 100'000};
   replica.force_delete_extra_delay = Duration{random.between(0, 2) * 5'000};
   if (random.chance(30)) replica.force_delete_after = ForceDeleteAfter::next_cycle;
-  if (random.chance(30)) random.shuffle(replica.tie_keys);
-  if (random.chance(30)) random.shuffle(replica.surplus_keys);
-  if (random.chance(20)) random.shuffle(replica.node_keys);
-  if (random.chance(20)) {
-    random.shuffle(replica.class_order);
-    if (random.chance(50)) replica.class_order.pop_back();
-  }
   return configuration;
 }
 

@@ -81,21 +81,9 @@ Cluster cluster_of(const std::vector<Change>& objects) {
   return cluster;
 }
 
-template <class Key>
-void disturb(Prng& random, std::vector<Key>& keys) {
-  if (random.chance(60)) return;
-  random.shuffle(keys);
-  if (random.chance(30)) keys.resize(random.below(keys.size() + 1));
-}
-
 Configuration random_configuration(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
   ReplicaSettings& replica = configuration.replica;
-  disturb(random, replica.class_order);
-  disturb(random, replica.tie_keys);
-  disturb(random, replica.node_keys);
-  disturb(random, replica.surplus_keys);
-  replica.protect_last_replica = random.chance(70);
   replica.force_delete_any_priority = random.chance(30);
   if (random.chance(30)) replica.force_delete_after = ForceDeleteAfter::next_cycle;
   if (random.chance(20)) configuration.engine.cascade_depth = 0;

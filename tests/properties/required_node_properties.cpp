@@ -222,6 +222,7 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
       if (random.chance(50)) pod->nominated_node = random.pick(nodes);
       pod->notes.promised = random.chance(30);
     }
+    if (random.chance(20)) let_groups_leave_whole(random, objects);
     const Cluster cluster = cluster_of(objects);
     const Configuration configuration = random_configuration(random);
     const Plan plan =

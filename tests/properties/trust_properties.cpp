@@ -148,7 +148,7 @@ TEST(TrustProperties, MarksOfTenantsChangeNothing) {  // section 10
   for_each_case("trust: the plan is the one without the marks", [](Prng& random) {
     const RandomWorldCase item = random_world_case(random);
     Configuration configuration = *load_preset(item.preset);
-    configuration.trust = live_trust();
+    configuration.trust.mode = TrustMode::cluster;
     configuration.trust.namespaces.clear();
     std::vector<Change> honest = item.objects;
     honest.emplace_back(

@@ -130,7 +130,7 @@ TEST_F(RunCommand, ProfilesHaveTheirOwnRulesAlsoInTheJournal) {
                 "spec:\n"
                 "  profiles:\n"
                 "  - schedulerName: batch\n"
-                "    workload: {victimChoice: put-back}\n");
+                "    compatibility: mcm-v1\n");
   for (const std::string_view number : {"1", "2"}) {
     const std::string name = fmt::format("n{}", number);
     std::string node = run_node_json(name);

@@ -32,8 +32,7 @@ struct Quality {
   friend auto operator<=>(const Quality&, const Quality&) = default;
 };
 
-Row importance_of(const std::vector<Pod>& pods, std::int32_t priority,
-                  const Configuration& configuration, Time now) {
+Row importance_of(const std::vector<Pod>& pods, std::int32_t priority, Time now) {
   bool started = false;
   std::int64_t runtime = std::numeric_limits<std::int64_t>::min();
   for (const Pod& pod : pods) {
@@ -41,15 +40,7 @@ Row importance_of(const std::vector<Pod>& pods, std::int32_t priority,
     if (pod.started) runtime = std::max(runtime, (now - *pod.started).ms);
   }
   if (!started) runtime = 0;
-  Row keys;
-  for (const QueueVictimKey key : configuration.queue.victim_keys) {
-    switch (key) {
-      case QueueVictimKey::priority: keys.push_back(priority); break;
-      case QueueVictimKey::phase: keys.push_back(started ? 1 : 0); break;
-      case QueueVictimKey::runtime: keys.push_back(runtime); break;
-    }
-  }
-  return keys;
+  return {priority, started ? 1 : 0, runtime};
 }
 
 /// Of the pods that a budget governs, as many as it allows are ordinary, least important first.
@@ -98,7 +89,7 @@ std::optional<std::vector<std::string>> best_queue_victims(
     const std::int32_t priority = configuration.workload.honour_preemption_priority
                                       ? unit.preemption_priority
                                       : unit.scheduling_priority;
-    candidate.importance = importance_of(candidate.pods, priority, configuration, now);
+    candidate.importance = importance_of(candidate.pods, priority, now);
     candidates.push_back(std::move(candidate));
   }
   if (candidates.size() > candidates_max) return std::nullopt;

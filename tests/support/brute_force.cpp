@@ -28,7 +28,9 @@ class BruteForce {
         fit_(world_, ask) {
     CHECK(!waives(configuration, WaivedLaw::law_4), "every answer is irreducible");
     CHECK(configuration.workload.nomination_held_by == NominationHeldBy::placement);
-    CHECK(configuration.workload.below_minimum == BelowMinimum::keep);
+    for (const Group& group : cluster.groups()) {
+      CHECK(!group.object || !group.object->evict_below_minimum, "gangs run on degraded");
+    }
     CHECK(configuration.workload.put_back == PutBack::until_stable);
     CHECK(configuration.engine.preemption_delay == Duration{});
   }

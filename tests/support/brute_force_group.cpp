@@ -210,15 +210,14 @@ std::vector<LeavingUnit> BruteForceGroup::units_on(const Nodes& nodes) const {
   return units;
 }
 
-/// `belowMinimum: evict`: the rest of each gang that these bring under its minimum, unless one of
+/// Below-minimum `evict`: the rest of each gang that these bring under its minimum, unless one of
 /// its pods may not leave.
 std::vector<PodIndex> BruteForceGroup::with_broken_gangs(std::vector<PodIndex> victims) const {
-  if (configuration_.workload.below_minimum == BelowMinimum::keep) return victims;
   std::set<UnitIndex> units;
   for (const PodIndex pod : victims) units.insert(cluster_.pods().unit[pod]);
   for (const UnitIndex index : units) {
     const Unit& unit = cluster_.units()[index];
-    if (unit.kind != UnitKind::group || !unit.gang) continue;
+    if (!unit.evict_below_minimum || !unit.gang) continue;
     std::vector<PodIndex> left;
     std::int64_t before = 0;
     for (const PodIndex member : cluster_.groups()[unit.group].members) {

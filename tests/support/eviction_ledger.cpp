@@ -75,10 +75,11 @@ bool EvictionLedger::has_cause(const Cluster& cluster, const Entry& entry, Time 
     if (where == Whereabouts::stays) return true;
     all_gone = all_gone && where == Whereabouts::gone;
   }
-  const LeavingRoom room = entry.sessions ? configuration_.session.leaving_room
-                           : entry.pinned ? configuration_.required_node.leaving_room
-                                          : configuration_.workload.leaving_room;
-  return room != LeavingRoom::credited && (all_gone || entry.pinned || entry.sessions);
+  if (entry.sessions) return false;
+  if (entry.pinned) {
+    return configuration_.required_node.leaving_room != PinnedLeavingRoom::credited;
+  }
+  return configuration_.workload.leaving_room != LeavingRoom::credited && all_gone;
 }
 
 void EvictionLedger::note_takers(const Cluster& cluster, const Plan& plan) {

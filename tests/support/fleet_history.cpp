@@ -178,7 +178,6 @@ void FleetHistory::judge_losses(const Plan& plan) {
 }
 
 void FleetHistory::judge_last(const Plan& plan) {
-  if (!configuration_.replica.protect_last_replica) return;
   for (const PlanAction& action : plan.actions) {
     const bool last = action.type == ActionType::scale_down && action.scale->committed_after < 1;
     if (last) complain(fmt::format("{} loses its last replica", action.name));

@@ -94,8 +94,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
     to_planes[name] = server->connect();
     plane_names.push_back(name);
   }
-  plane_view_ = std::make_unique<PlaneView>(
-      plane_names, configuration.trust.deployment_labels != TrustSelected::everyone);
+  plane_view_ =
+      std::make_unique<PlaneView>(plane_names, configuration.trust.mode == TrustMode::cluster);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause.first = Duration{10};
   settings.limits.status_again = Duration{50};
@@ -175,7 +175,7 @@ struct KilledStory {
 class LiveLoop : public testing::Test {
  protected:
   LiveLoop() : configuration(*load_preset("makeway")), tools(live_tools()) {
-    configuration.trust = live_trust();
+    configuration.trust.mode = TrustMode::cluster;
     configuration.live.max_evictions_per_minute = 60'000;
     live.server.set_kubelet(true, false);
     live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");

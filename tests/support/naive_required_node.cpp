@@ -47,7 +47,7 @@ class Oracle {
   using Chosen = std::vector<const Block*>;
 
   bool credited(const Pod& pod) const {
-    return pod.deletion && settings_.leaving_room == LeavingRoom::credited &&
+    return pod.deletion && settings_.leaving_room == PinnedLeavingRoom::credited &&
            now_ - *pod.deletion < configuration_.engine.leave_timeout;
   }
   static Bag holds(const Pod& pod) {

@@ -142,7 +142,6 @@ bool NaiveScore::more_important(const Leaver& a, const Leaver& b) const {
       case ImportanceKey::kind: return leaver.group ? 1 : 0;
       case ImportanceKey::size: return static_cast<std::int64_t>(leaver.pods.size());
       case ImportanceKey::age: return leaver.age_ms;
-      case ImportanceKey::lost_work: return leaver.lost_work;
     }
     CHECK(false, "unknown importance key");
   };

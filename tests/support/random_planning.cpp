@@ -406,6 +406,13 @@ std::vector<Change> random_planning(Prng& random, const RandomPlanning& options)
   return Planning(random, options).make();
 }
 
+void let_groups_leave_whole(Prng& random, std::vector<Change>& objects) {
+  for (Change& object : objects) {
+    PodGroup* const group = std::get_if<PodGroup>(&object);
+    if (group != nullptr) group->evict_below_minimum = random.chance(60);
+  }
+}
+
 Cluster cluster_of(const std::vector<Change>& objects, bool bulk) {
   Cluster cluster;
   if (bulk) cluster.begin_bulk();

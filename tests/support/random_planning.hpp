@@ -71,6 +71,9 @@ RandomPlanning random_peer_options(Prng& random);
 /// Every object once, what others refer to first.
 std::vector<Change> random_planning(Prng& random, const RandomPlanning& options);
 
+/// Some of the groups leave whole when they fall below their minimum.
+void let_groups_leave_whole(Prng& random, std::vector<Change>& objects);
+
 /// The objects in one cluster, applied in bulk or one by one.
 Cluster cluster_of(const std::vector<Change>& objects, bool bulk = true);
 

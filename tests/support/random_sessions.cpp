@@ -307,9 +307,7 @@ Configuration random_session_configuration(Prng& random) {
   if (random.chance(20)) settings.max_preemptions = random.between(1, 4);
   if (random.chance(20)) settings.preemptible_priority = random.between(0, 15);
   if (random.chance(20)) settings.preemption_order = static_cast<PreemptionOrder>(random.below(4));
-  if (random.chance(20)) settings.resume_batch = static_cast<ResumeRule>(random.below(3));
   if (random.chance(10)) settings.backoff_first = Duration{1'000 * random.between(0, 2'000)};
-  if (random.chance(10)) settings.preemptors = static_cast<Preemptors>(random.below(2));
   if (random.chance(10)) {
     configuration.protection.minimum_runtime = Duration{1'000 * random.between(0, 200)};
   }

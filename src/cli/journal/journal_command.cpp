@@ -48,7 +48,7 @@ std::string counts_text(const std::map<std::string, std::uint64_t>& counts) {
 
 std::string line_about(const ConfigurationRecord& record) {
   return fmt::format("{}, configuration {}", record.preset,
-                     configuration_hash(record.configuration));
+                     record.hash.empty() ? configuration_hash(record.configuration) : record.hash);
 }
 std::string line_about(const BaseRecord& record) {
   return fmt::format("{}{}", record.begins ? "a process begins; " : "",

@@ -69,7 +69,9 @@ class Replay {
     }
     if (replayed_ == 0) from_ = cycle->now;
     ++replayed_;
-    const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
+    const ReplayRules rules{.configuration = world.configuration(),
+                            .preset = world.preset(),
+                            .configuration_hash = world.configuration_hash()};
     if (std::ranges::find(presets_, world.preset()) == presets_.end()) {
       presets_.push_back(world.preset());
     }

@@ -149,7 +149,9 @@ std::string decided_now(const WhyStory& story, const JournalWorld& world, const 
   const std::string name = printable(ask_text(asks.front()));
   const CycleRecord cycle{
       .now = world.now(), .due = std::move(asks), .plan_id = {}, .changed = {}, .plan = {}};
-  const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
+  const ReplayRules rules{.configuration = world.configuration(),
+                          .preset = world.preset(),
+                          .configuration_hash = world.configuration_hash()};
   const LawfulPlan made = decide_again(cycle, world, rules, real_tools(), true);
   if (!made.plan || made.plan->asks.empty()) return {};
   const std::string text = fmt::format("\nDecided again about {}{} as the journal ends:\n\n", name,

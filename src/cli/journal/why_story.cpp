@@ -475,7 +475,9 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
     if (!eviction) continue;
     const JournalWorld* const then = explained ? nullptr : world();
     if (then != nullptr) {
-      const ReplayRules rules{.configuration = then->configuration(), .preset = then->preset()};
+      const ReplayRules rules{.configuration = then->configuration(),
+                              .preset = then->preset(),
+                              .configuration_hash = then->configuration_hash()};
       explained = decide_again(cycle, *then, rules, tools_, true).plan;
     }
     // Another version may decide otherwise; what was recorded stays true.

@@ -102,8 +102,7 @@ class Batch {
 };
 
 BatchResult Batch::run() {
-  Result<LineSource> source = LineSource::open(
-      options_.path, {.ratio_max = standard_.configuration.engine.unpacked_ratio_max});
+  Result<LineSource> source = LineSource::open(options_.path, {});
   if (!source) {
     result_.failure = source.error().message;
     return std::move(result_);

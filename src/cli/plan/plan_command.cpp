@@ -380,14 +380,11 @@ ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Te
                       const PlanTools& tools) {
   const std::int64_t start = tools.microseconds();
   const std::vector<AskedWorkload> asked = asked_workloads(options.asks);
-  const EngineSettings& engine = options.chosen.document->configuration.engine;
   ConfigurationChoice choice = options.configuration;
   const bool keep_going = arguments.has("keep-going");
   VersionReader versions;
-  LoadOptions load_options{.limits = {.ratio_max = engine.unpacked_ratio_max},
-                        .asked = asked,
-                        .keep_going = keep_going,
-                        .planes_of_dumps = !choice.live_trust};
+  LoadOptions load_options{
+      .asked = asked, .keep_going = keep_going, .planes_of_dumps = !choice.live_trust};
   if (arguments.text("output") != "text") {
     load_options.hears = [&](std::string_view json) { versions.read(json); };
   }

@@ -140,7 +140,7 @@ void Trials::opt_out() {
   // SPEC section 10: do not recommend a mark that does not count.
   const TrustSettings& trust = settings_.configuration.configuration.trust;
   const bool counts =
-      trust.protection == TrustedOnly::everyone ||
+      trust.mode == TrustMode::files ||
       std::ranges::find(trust.namespaces, pod.namespace_name) != trust.namespaces.end();
   if (!counts) return;
   pod.opted_out = true;

@@ -430,12 +430,10 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   if (!chosen.document) return ExitStatus::failed;
   options.input.now = options.now;
   show_planes_by(chosen.document->configuration, options.input);
-  std::optional<Loaded> loaded = load_or_report(
-      options.input, terminal,
-      {.limits = {.ratio_max = chosen.document->configuration.engine.unpacked_ratio_max},
-       .asked = {},
-       .keep_going = arguments.has("keep-going"),
-       .planes_of_dumps = !options.choice.live_trust});
+  std::optional<Loaded> loaded = load_or_report(options.input, terminal,
+                                                {.asked = {},
+                                                 .keep_going = arguments.has("keep-going"),
+                                                 .planes_of_dumps = !options.choice.live_trust});
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
   if (loaded->configuration && !options.choice.is_named() && !options.choice.live_trust) {

@@ -25,7 +25,7 @@ std::string waived_too_much(const Configuration& configuration) {
   for (const WaivedLaw law : configuration.engine.laws_waived) {
     if (std::ranges::find(needed, law) == needed.end()) continue;
     return fmt::format(
-        "engine.lawsWaived: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
+        "compatibility: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
         "another preset, or `makeway plan` and `run --shadow`, which change nothing",
         choice_name(law));
   }

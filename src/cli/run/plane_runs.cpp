@@ -29,7 +29,7 @@ PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, const Configuration& config
                      RunLog& log, PlanePatience patience)
     : log_(log),
       patience_(patience),
-      view_(names_of(planes), configuration.trust.deployment_labels != TrustSelected::everyone) {
+      view_(names_of(planes), configuration.trust.mode == TrustMode::cluster) {
   for (PlaneParts& each : planes) {
     planes_.push_back(
         {.name = std::move(each.name), .connection = std::move(each.connection), .feed = {}});

@@ -204,18 +204,4 @@ void check_queues(Findings& findings) {
   check_named(findings, tree);
 }
 
-void check_default_queue(Findings& findings, const QueueSettings& settings) {
-  const Cluster& cluster = findings.cluster();
-  if (!settings.enabled || settings.default_queue == default_queue_name) return;
-  if (cluster.own<Queue>().empty()) return;
-  const QueueTree tree(cluster);
-  const std::size_t position = tree.position_of(settings.default_queue);
-  if (position == no_position || !tree.has_children(position)) return;
-  findings.error({.object = "Configuration",
-                  .field = "queue.defaultQueue",
-                  .value = shorten(settings.default_queue),
-                  .message = "this queue has children, and pods belong to leaves",
-                  .remedy = "name a queue without children"});
-}
-
 }  // namespace makeway

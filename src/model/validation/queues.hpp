@@ -14,9 +14,6 @@ namespace makeway {
 /// is not there is a warning. O(pods + queues log queues); nothing without queues.
 void check_queues(Findings& findings);
 
-/// A default queue other than `default`: what `check_queues` could not know.
-void check_default_queue(Findings& findings, const QueueSettings& settings);
-
 /// Guarantees that cannot be met or that are not used, limits that keep pods from ever running,
 /// pods whose group belongs elsewhere.
 void lint_queues(Findings& findings);

@@ -131,19 +131,6 @@ TEST(QueueErrors, WithoutQueuesANameMeansNothing) {
   EXPECT_EQ(errors({pod("web", "research")}), "");
 }
 
-TEST(QueueErrors, AnotherDefaultQueueIsALeafToo) {
-  Configuration configuration;
-  configuration.queue.default_queue = "team";
-  const Cluster cluster = cluster_of(
-      {queue("team"), queue("research", "team"), pod("web", ""), pod("usual", "default")});
-  EXPECT_EQ(texts(find_cap_errors(cluster, configuration)),
-            "Configuration: queue.defaultQueue \"team\": this queue has children, and pods belong "
-            "to leaves; name a queue without children\n");
-  EXPECT_EQ(texts(find_cap_errors(cluster, {})), "");
-  configuration.queue.enabled = false;
-  EXPECT_EQ(texts(find_cap_errors(cluster, configuration)), "");
-}
-
 TEST(QueueWarnings, GuaranteesFitIntoTheClusterAndTheParent) {
   Queue team = queue("team");
   team.limit = {{"cpu", 5000}};

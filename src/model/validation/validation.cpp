@@ -297,7 +297,6 @@ Problems lint_own_kinds(const Cluster& cluster) {
 Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
   Findings findings(cluster);
   check_caps(findings, configuration.workload);
-  check_default_queue(findings, configuration.queue);
   return findings.take();
 }
 

@@ -153,19 +153,9 @@ void QueueCandidates::add_amounts(const QueueCandidate& candidate,
 int QueueCandidates::compare_importance(const QueueCandidate& a, const QueueCandidate& b) const {
   const auto sign = [](bool less) { return less ? -1 : 1; };
   if (a.violates_budget != b.violates_budget) return sign(b.violates_budget);
-  for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
-    switch (key) {
-      case QueueVictimKey::priority:
-        if (a.priority != b.priority) return sign(a.priority < b.priority);
-        break;
-      case QueueVictimKey::phase:
-        if (a.has_started != b.has_started) return sign(b.has_started);
-        break;
-      case QueueVictimKey::runtime:
-        if (a.started != b.started) return sign(a.started > b.started);
-        break;
-    }
-  }
+  if (a.priority != b.priority) return sign(a.priority < b.priority);
+  if (a.has_started != b.has_started) return sign(b.has_started);
+  if (a.started != b.started) return sign(a.started > b.started);
   return 0;
 }
 

@@ -179,7 +179,7 @@ void QueuePlan::write_queues() {
 /// A default queue that is new takes in whoever was outside: that is told.
 void QueuePlan::count_adopted(QueueRow row, PlanQueue& queue) const {
   const Queue& object = *table_.entry(row).object;
-  if (object.name != world_.configuration().queue.default_queue) return;
+  if (object.name != default_queue_name) return;
   if (!object.allocated.empty() || !object.preempting.empty()) return;
   const PodColumns& pods = world_.cluster().pods();
   const auto adopted = [&](PodIndex pod) {
@@ -466,21 +466,14 @@ Reason QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept
   if (order > 0) return {.code = ReasonCode::by_need};
   if (order == 0) return lost_among_equals(gone, kept, spare);
   if (gone.violates_budget != kept.violates_budget) return {.code = ReasonCode::by_budget};
-  for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
-    if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
-      return {.code = ReasonCode::by_priority, .arguments = {gone.priority, kept.priority}};
-    }
-    if (key == QueueVictimKey::phase && gone.has_started != kept.has_started) {
-      return {.code = ReasonCode::by_phase};
-    }
-    if (key == QueueVictimKey::runtime && gone.started != kept.started) {
-      const auto seconds = [&](const QueueCandidate& candidate) {
-        return (world_.rules().now() - candidate.started).ms / 1000;
-      };
-      return {.code = ReasonCode::by_runtime, .arguments = {seconds(gone), seconds(kept)}};
-    }
+  if (gone.priority != kept.priority) {
+    return {.code = ReasonCode::by_priority, .arguments = {gone.priority, kept.priority}};
   }
-  return {.code = ReasonCode::as_written, .arguments = {std::string()}};
+  if (gone.has_started != kept.has_started) return {.code = ReasonCode::by_phase};
+  const auto seconds = [&](const QueueCandidate& candidate) {
+    return (world_.rules().now() - candidate.started).ms / 1000;
+  };
+  return {.code = ReasonCode::by_runtime, .arguments = {seconds(gone), seconds(kept)}};
 }
 
 Reason QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,

@@ -173,18 +173,11 @@ void RoomMover::list_receivers() {
 }
 
 bool RoomMover::larger_claim(QueueRow a, QueueRow b) const {
-  for (const ReceiverKey key : settings_.receiver_keys) {
-    if (key == ReceiverKey::priority) {
-      const std::int32_t first = table_.entry(a).priority;
-      const std::int32_t second = table_.entry(b).priority;
-      if (first != second) return first > second;
-      continue;
-    }
-    const int ratio = compare_ratio(of(a).deserved - of(a).allocated, of(a).deserved,
-                                    of(b).deserved - of(b).allocated, of(b).deserved);
-    if (ratio != 0) return ratio > 0;
-  }
-  return false;
+  const std::int32_t first = table_.entry(a).priority;
+  const std::int32_t second = table_.entry(b).priority;
+  if (first != second) return first > second;
+  return compare_ratio(of(a).deserved - of(a).allocated, of(a).deserved,
+                       of(b).deserved - of(b).allocated, of(b).deserved) > 0;
 }
 
 /// The used part that its queue does not deserve, as far as pods that may leave hold it. What is

@@ -20,14 +20,17 @@ std::vector<std::uint32_t> ranks_by_name(const QueueCandidates& candidates,
   return ranks;
 }
 
+/// Steps in the search for the best set among pods of equal importance in one queue; then the
+/// largest go first.
+constexpr std::int64_t queue_victim_steps_max = 100'000;
+
 }  // namespace
 
 QueueLosers choose_losers(World& world, const QueueTable& table, const QueueCandidates& candidates,
                           QueueRow row, std::span<const std::int64_t> need) {
   const std::span<const QueueCandidate> all = candidates.of(row);
   VictimSetTask task;
-  StepMeter meter(world.steps(), world.configuration().queue.victim_steps_max,
-                  "queue.victimStepsMax");
+  StepMeter meter(world.steps(), queue_victim_steps_max, "queue victim steps");
   task.steps_max = meter.left();
   for (std::size_t column = 0; column < table.resources(); ++column) {
     task.need.push_back(std::max<std::int64_t>(0, need[column]));

@@ -15,14 +15,7 @@ ClaimRanking::ClaimRanking(const Fleet& fleet, NodeVictims& victims)
     : fleet_(fleet),
       victims_(victims),
       heaps_(fleet.request_count() * fleet.planes().size()),
-      versions_(fleet.places().size()) {
-  const ReplicaSettings& settings = fleet.settings();
-  const auto& classes = settings.class_order;
-  const bool last = std::ranges::find(classes, ReplicaClass::committed) == classes.end() ||
-                    classes.back() == ReplicaClass::committed;
-  falls_only_ =
-      last && !settings.tie_keys.empty() && settings.tie_keys.front() == ReplicaTieKey::priority;
-}
+      versions_(fleet.places().size()) {}
 
 ReplicaNeed ClaimRanking::need_of(std::uint32_t request) const {
   return {.request = fleet_.request(request),
@@ -33,12 +26,7 @@ ReplicaNeed ClaimRanking::need_of(std::uint32_t request) const {
 void ClaimRanking::start_priority(std::int32_t priority) {
   if (priority_ == priority) return;
   priority_ = priority;
-  if (falls_only_) {
-    for (const PlaceIndex place : fleet_.conditional_places()) changed(place);
-    return;
-  }
-  for (Heap& heap : heaps_) heap = {};
-  built_requests_.clear();
+  for (const PlaceIndex place : fleet_.conditional_places()) changed(place);
 }
 
 ClaimRanking::Heap& ClaimRanking::heap_of(std::uint32_t request, PlaneIndex plane,

@@ -4,10 +4,9 @@
 // cost; all places of a plane have the same score, so the heap is the same for every ask, and an
 // ask compares the heads of its planes. A place that changes gets a new version and a new entry.
 //
-// A lower priority only makes committed replicas unusable. With `committed` as the last class and
-// priority as the first tie key these stand at the end of a place's order, so a place keeps its
-// cost until its dearest committed victim is out of reach, and then it is out for good. Other
-// orders are costed again for each priority.
+// A lower priority only makes committed replicas unusable. These stand at the end of a place's
+// order, by rising priority, so a place keeps its cost until its dearest committed victim is out of
+// reach, and then it is out for good.
 //
 // An ask that has missed victims somewhere (MissedPlace) sees these places otherwise than all
 // others do: there they are costed for it alone, and what the heaps say about them is set aside.
@@ -69,7 +68,6 @@ class ClaimRanking {
   IndexedVector<PlaceIndex, std::uint32_t> versions_;
   std::vector<std::pair<Heap*, PlaceCost>> aside_;
   std::optional<std::int32_t> priority_;
-  bool falls_only_ = true;  ///< The second paragraph above.
 };
 
 }  // namespace makeway

@@ -16,11 +16,6 @@ Fleet::Fleet(const Draft& draft)
     : draft_(draft),
       world_(draft.world),
       deployment_key_(cluster().strings().find(names::deployment).value_or(StringId{0})) {
-  class_rank_.assign(choice_names<ReplicaClass>.size(), rank_never);
-  std::uint8_t rank = 0;
-  for (const ReplicaClass listed : settings().class_order) {
-    class_rank_[static_cast<std::size_t>(listed)] = rank++;
-  }
   find_planes();
   find_columns();
   add_deployments();
@@ -375,7 +370,6 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
   } else {
     ++shares_[share].running;
   }
-  replica.rank = class_rank_[static_cast<std::size_t>(replica.victim_class)];
   return true;
 }
 

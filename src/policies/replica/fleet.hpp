@@ -85,7 +85,6 @@ struct FleetReplica {
   Time created;
   Time force_from;  ///< terminating: from then on it may be force-deleted.
   ReplicaClass victim_class = ReplicaClass::committed;
-  std::uint8_t rank = 0;          ///< Of the class; lower is less intrusive.
   bool is_protected : 1 = false;  ///< Nothing may be done to it; waiting for it is free.
   bool expired : 1 = false;       ///< It has been waited for long enough.
   bool last : 1 = false;          ///< The deployment's last replica in the plane.
@@ -179,8 +178,7 @@ class Fleet {
   void take(ReplicaIndex index);
   void release(ReplicaIndex index);
 
-  /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
-  /// decide last.
+  /// Whether a comes before b on one place: class, lower priority, newer, higher name.
   bool before_in_place(const FleetReplica& a, const FleetReplica& b) const;
   /// Places where what may be used, or what is done to it, depends on the ask's priority in more
   /// than committed replicas.
@@ -248,10 +246,6 @@ class Fleet {
   std::vector<std::vector<ShareIndex>> shares_by_plane_;
   std::vector<PodOwner> owners_;            ///< By LabelSetId.
   std::map<PodIndex, Time> force_deleted_;  ///< By plans before.
-  std::vector<std::uint8_t> class_rank_;    ///< By ReplicaClass.
 };
-
-/// `replica.classOrder` does not list it.
-inline constexpr std::uint8_t rank_never = 255;
 
 }  // namespace makeway

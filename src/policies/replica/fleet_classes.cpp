@@ -6,10 +6,6 @@
 namespace makeway {
 namespace {
 
-/// Newest first: below 0 when a comes first. Nobody knows how old a pod without a time is; it comes
-/// last.
-int newer_first(Time a, Time b) { return a == b ? 0 : a > b ? -1 : 1; }
-
 int higher_name_first(const Cluster& cluster, PodIndex a, PodIndex b) {
   const PodColumns& pods = cluster.pods();
   const int by_name = pods.name[b.value].compare(pods.name[a.value]);
@@ -67,25 +63,13 @@ void Fleet::mark_surplus(ShareIndex index) {
       std::span(in_share_).subspan(share.begin, share.end - share.begin);
   std::map<PlaceIndex, std::int64_t> siblings;
   for (const ReplicaIndex pod : pods) ++siblings[replicas_[pod].place];
-  const auto by_key = [&](const FleetReplica& a, const FleetReplica& b, SurplusKey key) {
-    switch (key) {
-      case SurplusKey::not_ready:
-        return int{cluster().pods().flags[a.pod].ready} - int{cluster().pods().flags[b.pod].ready};
-      case SurplusKey::siblings: {
-        const std::int64_t more = siblings[b.place] - siblings[a.place];
-        return more == 0 ? 0 : more < 0 ? -1 : 1;
-      }
-      case SurplusKey::newest: return newer_first(a.created, b.created);
-      case SurplusKey::higher_name: return higher_name_first(cluster(), a.pod, b.pod);
-    }
-    return 0;
-  };
   std::ranges::sort(pods, [&](ReplicaIndex left, ReplicaIndex right) {
     const FleetReplica& a = replicas_[left];
     const FleetReplica& b = replicas_[right];
-    for (const SurplusKey key : settings().surplus_keys) {
-      if (const int order = by_key(a, b, key); order != 0) return order < 0;
-    }
+    const bool a_ready = cluster().pods().flags[a.pod].ready;
+    if (a_ready != cluster().pods().flags[b.pod].ready) return !a_ready;
+    if (siblings[a.place] != siblings[b.place]) return siblings[a.place] > siblings[b.place];
+    if (a.created != b.created) return a.created > b.created;
     return higher_name_first(cluster(), a.pod, b.pod) < 0;
   });
   share.surplus = share.running - share.committed;
@@ -93,12 +77,11 @@ void Fleet::mark_surplus(ShareIndex index) {
   for (const ReplicaIndex pod : pods.first(static_cast<std::size_t>(share.surplus))) {
     FleetReplica& replica = replicas_[pod];
     replica.victim_class = ReplicaClass::surplus;
-    replica.rank = class_rank_[static_cast<std::size_t>(ReplicaClass::surplus)];
     const std::optional<Time> since = surplus_since(schedule, replica.pod);
     replica.expired = since && !(now() - *since < settings().surplus_timeout);
     if (!replica.expired) ++share.surplus_moving;
   }
-  if (share.committed == 0 && settings().protect_last_replica) replicas_[pods.back()].last = true;
+  if (share.committed == 0) replicas_[pods.back()].last = true;
 }
 
 std::optional<Time> Fleet::surplus_since(const ReplicaSchedule& schedule, PodIndex pod) const {
@@ -111,19 +94,9 @@ std::optional<Time> Fleet::surplus_since(const ReplicaSchedule& schedule, PodInd
 }
 
 bool Fleet::before_in_place(const FleetReplica& a, const FleetReplica& b) const {
-  if (a.rank != b.rank) return a.rank < b.rank;
-  for (const ReplicaTieKey key : settings().tie_keys) {
-    int order = 0;
-    switch (key) {
-      case ReplicaTieKey::priority:
-        order = a.priority == b.priority ? 0 : a.priority < b.priority ? -1 : 1;
-        break;
-      case ReplicaTieKey::plane_score: break;  // The plane is the same.
-      case ReplicaTieKey::newest: order = newer_first(a.created, b.created); break;
-      case ReplicaTieKey::higher_name: order = higher_name_first(cluster(), a.pod, b.pod); break;
-    }
-    if (order != 0) return order < 0;
-  }
+  if (a.victim_class != b.victim_class) return a.victim_class < b.victim_class;
+  if (a.priority != b.priority) return a.priority < b.priority;
+  if (a.created != b.created) return a.created > b.created;
   return higher_name_first(cluster(), a.pod, b.pod) < 0;
 }
 
@@ -163,8 +136,8 @@ std::int64_t Fleet::spare(ShareIndex share) const {
   const FleetShare& row = shares_[share];
   // Its surplus does not go, so one more would not go either.
   if (row.surplus_moving < row.surplus) return 0;
-  const std::int64_t kept = settings().protect_last_replica ? 1 : 0;
-  return std::min(row.committed, row.running) - kept - row.lowered;
+  constexpr std::int64_t last_replica = 1;  // Scaling to zero may take very long.
+  return std::min(row.committed, row.running) - last_replica - row.lowered;
 }
 
 bool Fleet::forcible(const FleetReplica& replica, std::int32_t ask_priority) const {
@@ -173,7 +146,6 @@ bool Fleet::forcible(const FleetReplica& replica, std::int32_t ask_priority) con
 }
 
 bool Fleet::ever_usable(const FleetReplica& replica, std::int32_t ask_priority) const {
-  if (replica.rank == rank_never) return false;
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting: return !replica.expired;
     case ReplicaClass::terminating: return !replica.expired || forcible(replica, ask_priority);

@@ -23,22 +23,6 @@ int decided(int order, std::string_view name, Number a, Number b, Reason* key) {
 
 Reason named_key(std::string_view name) { return {.code = ReasonCode::named, .arguments = {name}}; }
 
-/// What a node of several victims is compared by, where that is a number; smaller is better.
-std::int64_t number_of(ReplicaNodeKey key, const PlaceCost& cost, std::int64_t score) {
-  switch (key) {
-    case ReplicaNodeKey::worst_class: return cost.worst_class;
-    case ReplicaNodeKey::highest_priority: return cost.highest_priority;
-    case ReplicaNodeKey::secondary_victims: return cost.secondary;
-    case ReplicaNodeKey::excess: return cost.excess;
-    case ReplicaNodeKey::committed_victims: return cost.committed;
-    case ReplicaNodeKey::any_priority: return cost.any_priority;
-    case ReplicaNodeKey::plane_score: return score;
-    case ReplicaNodeKey::newest:
-    case ReplicaNodeKey::higher_name: break;
-  }
-  return 0;
-}
-
 /// 40, or "nobody" where no victim has a priority that counts.
 Argument priority_of(std::int64_t priority) {
   if (priority == PlaceCost::nobody) return "nobody";
@@ -169,7 +153,7 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   }
   if (!victims_.empty()) {
     cost.worst = victims_.back();
-    cost.worst_class = fleet_.replica(cost.worst).rank;
+    cost.worst_class = static_cast<int>(fleet_.replica(cost.worst).victim_class);
   }
   const std::int64_t missing = std::max<std::int64_t>(
       0, saturated_sub(need.request[Fleet::counted], fleet_.room(place)[Fleet::counted]));
@@ -177,9 +161,9 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   return true;
 }
 
-std::string_view NodeVictims::class_name(const PlaceCost& cost) const {
+std::string_view NodeVictims::class_name(const PlaceCost& cost) {
   if (cost.worst_class < 0) return "nobody";
-  return choice_name(fleet_.settings().class_order[static_cast<std::size_t>(cost.worst_class)]);
+  return choice_name(static_cast<ReplicaClass>(cost.worst_class));
 }
 
 const FleetReplica& NodeVictims::worst_of(const PlaceCost& cost) const {
@@ -196,66 +180,48 @@ int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const
                                  std::int64_t b_score, Reason* key) const {
   const FleetReplica& worst_a = worst_of(a);
   const FleetReplica& worst_b = worst_of(b);
-  for (const ReplicaTieKey tie : fleet_.settings().tie_keys) {
-    int order = 0;
-    switch (tie) {
-      case ReplicaTieKey::priority:
-        order = decided(sign(worst_a.priority, worst_b.priority), "priority", worst_a.priority,
-                        worst_b.priority, key);
-        break;
-      case ReplicaTieKey::plane_score:
-        order = decided(sign(a_score, b_score), "plane-score", a_score, b_score, key);
-        break;
-      case ReplicaTieKey::newest:
-        order = sign(worst_b.created, worst_a.created);
-        if (order != 0 && key != nullptr) *key = named_key("newest");
-        break;
-      case ReplicaTieKey::higher_name:
-        order = decided(sign(name_of(worst_b), name_of(worst_a)), "higher-name", name_of(worst_a),
-                        name_of(worst_b), key);
-        break;
-    }
-    if (order != 0) return order;
-  }
+  int order = decided(sign(worst_a.priority, worst_b.priority), "priority", worst_a.priority,
+                      worst_b.priority, key);
+  if (order == 0) order = decided(sign(a_score, b_score), "plane-score", a_score, b_score, key);
+  if (order == 0) order = compare_newest(a, b, key);
+  if (order == 0) order = compare_names(a, b, key);
+  if (order != 0) return order;
   return decided(sign(a.victims, b.victims), "victims", a.victims, b.victims, key);
+}
+
+int NodeVictims::compare_newest(const PlaceCost& a, const PlaceCost& b, Reason* key) const {
+  const int order = sign(worst_of(b).created, worst_of(a).created);
+  if (order != 0 && key != nullptr) *key = named_key("newest");
+  return order;
+}
+
+int NodeVictims::compare_names(const PlaceCost& a, const PlaceCost& b, Reason* key) const {
+  const std::string_view name_a = name_of(worst_of(a));
+  const std::string_view name_b = name_of(worst_of(b));
+  return decided(sign(name_b, name_a), "higher-name", name_a, name_b, key);
 }
 
 int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                                std::int64_t b_score, Reason* key) const {
-  for (const ReplicaNodeKey node_key : fleet_.settings().node_keys) {
-    const std::string_view name = choice_name(node_key);
-    if (node_key == ReplicaNodeKey::newest) {
-      const int order = sign(worst_of(b).created, worst_of(a).created);
-      if (order != 0 && key != nullptr) *key = named_key(name);
-      if (order != 0) return order;
-      continue;
-    }
-    if (node_key == ReplicaNodeKey::higher_name) {
-      const std::string_view name_a = name_of(worst_of(a));
-      const std::string_view name_b = name_of(worst_of(b));
-      const int order = decided(sign(name_b, name_a), name, name_a, name_b, key);
-      if (order != 0) return order;
-      continue;
-    }
-    const std::int64_t number_a = number_of(node_key, a, a_score);
-    const std::int64_t number_b = number_of(node_key, b, b_score);
-    const int order = sign(number_a, number_b);
-    if (order == 0) continue;
-    if (node_key == ReplicaNodeKey::worst_class) {
-      return decided(order, name, class_name(a), class_name(b), key);
-    }
-    const bool is_priority =
-        node_key == ReplicaNodeKey::highest_priority || node_key == ReplicaNodeKey::any_priority;
-    if (is_priority) {
-      if (key != nullptr) {
-        *key = {.code = ReasonCode::by_number,
-                .arguments = {name, priority_of(number_a), priority_of(number_b)}};
-      }
-      return order;
-    }
-    return decided(order, name, number_a, number_b, key);
-  }
-  return 0;
+  const auto by_priority = [key](std::string_view name, std::int64_t left, std::int64_t right) {
+    return left == right
+               ? 0
+               : decided(sign(left, right), name, priority_text(left), priority_text(right), key);
+  };
+  const auto by_number = [key](std::string_view name, std::int64_t left, std::int64_t right) {
+    return decided(sign(left, right), name, left, right, key);
+  };
+  int order = sign(a.worst_class, b.worst_class);
+  if (order != 0) return decided(order, "worst-class", class_name(a), class_name(b), key);
+  order = by_priority("highest-priority", a.highest_priority, b.highest_priority);
+  if (order == 0) order = by_number("secondary-victims", a.secondary, b.secondary);
+  if (order == 0) order = by_number("excess", a.excess, b.excess);
+  if (order == 0) order = by_number("committed-victims", a.committed, b.committed);
+  if (order == 0) order = by_priority("any-priority", a.any_priority, b.any_priority);
+  if (order == 0) order = by_number("plane-score", a_score, b_score);
+  if (order == 0) order = compare_newest(a, b, key);
+  if (order == 0) order = compare_names(a, b, key);
+  return order;
 }
 
 int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score,

@@ -77,7 +77,10 @@ class NodeVictims {
                       std::int64_t b_score, Reason* key) const;
   int compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                     std::int64_t b_score, Reason* key) const;
-  std::string_view class_name(const PlaceCost& cost) const;
+  // By the most intrusive victim of each.
+  int compare_newest(const PlaceCost& a, const PlaceCost& b, Reason* key) const;
+  int compare_names(const PlaceCost& a, const PlaceCost& b, Reason* key) const;
+  static std::string_view class_name(const PlaceCost& cost);
   const FleetReplica& worst_of(const PlaceCost& cost) const;
   std::string_view name_of(const FleetReplica& replica) const;
   void find_secondary();

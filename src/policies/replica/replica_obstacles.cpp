@@ -71,7 +71,6 @@ std::optional<Reason> ReplicaObstacles::why_not_committed(
 std::optional<Reason> ReplicaObstacles::why_not(const ReplicaAsk& ask, ReplicaIndex index,
                                                 std::map<ShareIndex, std::int64_t>& spare) const {
   const FleetReplica& replica = fleet_.replica(index);
-  if (replica.rank == rank_never) return Reason{.code = ReasonCode::replica_never_used};
   if (replica.taken) {
     const auto taker = takers_.find(index);
     if (taker == takers_.end()) return Reason{.code = ReasonCode::replica_promised};

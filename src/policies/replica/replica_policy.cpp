@@ -58,7 +58,6 @@ class ReplicaPhases {
     deciding_.start(*fleet_.deployments()[ask.deployment].object);
   }
   bool is_out(const ReplicaAsk& ask) const { return run_.losses[ask.deployment].by.exists(); }
-  bool keeps() const { return fleet_.settings().keep_previous_plan; }
   bool comes_before(DeploymentIndex a, DeploymentIndex b) const;
   void hold(const ReplicaAsk& ask);
   void lift(const ReplicaAsk& ask);
@@ -249,7 +248,7 @@ void ReplicaPhases::find_losses() {
 }
 
 void ReplicaPhases::hold(const ReplicaAsk& ask) {
-  if (!keeps() || is_out(ask)) return;
+  if (is_out(ask)) return;
   std::int64_t left = ask.left;
   for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
     if (left == 0) break;
@@ -435,7 +434,7 @@ void ReplicaPhases::forget_loss(DeploymentIndex deployment) {
 }
 
 void ReplicaPhases::keep_claims(ReplicaAsk& ask) {
-  if (!keeps() || is_out(ask)) return;
+  if (is_out(ask)) return;
   for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
     if (ask.left == 0) return;
     if (!previous_.stands(claim, ask.need)) continue;

@@ -107,9 +107,9 @@ bool CandidateSearch::may_leave(PodIndex pod) const {
 }
 
 void CandidateSearch::add_guarded(PodIndex pod) {
-  const bool again = settings_.leaving_room == LeavingRoom::victims;
-  if (!low_enough(world_.rules().priority_of(pod)) || (world_.departures().leaving(pod) && !again))
+  if (!low_enough(world_.rules().priority_of(pod)) || world_.departures().leaving(pod)) {
     return;
+  }
   const UnitIndex index = cluster_.pods().unit[pod];
   const Unit& unit = cluster_.units()[index];
   if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
@@ -148,15 +148,13 @@ void CandidateSearch::add(PodIndex pod, std::int32_t priority, std::uint8_t vict
 void CandidateSearch::add_group(UnitIndex index) {
   const std::size_t begin = list_->pods.size();
   PinnedCandidate unit{.begin = static_cast<std::uint32_t>(begin), .whole = true};
-  const bool again = settings_.leaving_room == LeavingRoom::victims;
   bool stays = false;
   for (const PodIndex pod : cluster_.groups()[cluster_.units()[index].group].members) {
     if (!world_.after().node_of(pod).exists()) continue;
-    if (world_.departures().leaving(pod) && !again) continue;
+    if (world_.departures().leaving(pod)) continue;
     const std::uint8_t victim_class = classes_.of(pod);
     if (victim_class == VictimClasses::none || !may_leave(pod)) {
-      // A pod that is leaving anyway, if not for this ask, keeps no other pod of its group.
-      stays = stays || !world_.departures().leaving(pod);
+      stays = true;
       continue;
     }
     unit.victim_class = std::max(unit.victim_class, victim_class);

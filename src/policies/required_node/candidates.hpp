@@ -2,7 +2,7 @@
 //
 // Units with a pod there: a pod, or a whole group whose disruption mode is `all`. Left out are:
 //  1. pods of higher priority; of equal priority too, unless `allowEqualPriority`;
-//  2. pods that are leaving (`leavingRoom` victims: they stay in);
+//  2. pods that are leaving;
 //  3. pods that are pinned themselves, to whatever node and whatever their priority;
 //  4. protected pods (SPEC section 1) and pods without a class (victim_classes.hpp);
 //  5. whatever holds nothing that helps (`candidatesHold`), unless it stands in the way by

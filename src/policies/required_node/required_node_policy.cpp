@@ -248,7 +248,8 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
 class PinnedRule {
  public:
   PinnedRule(World& world, NodeIndex node)
-      : rule_(world, pods_of(world, node), world.configuration().required_node.leaving_room) {}
+      : rule_(world, pods_of(world, node),
+              world.configuration().required_node.leaving_room == PinnedLeavingRoom::credited) {}
 
  private:
   static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {

@@ -19,8 +19,8 @@
 // it goes on upward in priority with the `maxVictims` most worthy pods so far. So small pods of low
 // priority, too many to leave, do not hide larger ones.
 //
-// Order inside a class: `classKeys`, then namespace/name. Smaller: the sum of the shares of the
-// node, then by resource.
+// Order inside a class: lower priority, younger, smaller, then namespace/name. Smaller: the sum of
+// the shares of the node, then by resource.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
 #include "policies/required_node/victim_ladder.hpp"
-#include "policies/workload/fallen_gangs.hpp"
+#include "policies/shared/fallen_gangs.hpp"
 
 namespace makeway {
 namespace {
@@ -89,27 +89,16 @@ bool VictimLadder::before(std::uint32_t a, std::uint32_t b) const {
   const PinnedCandidate& left = unit(a);
   const PinnedCandidate& right = unit(b);
   if (left.victim_class != right.victim_class) return left.victim_class < right.victim_class;
-  for (const ClassKey key : settings_.class_keys) {
-    switch (key) {
-      case ClassKey::priority:
-        if (left.priority != right.priority) return left.priority < right.priority;
-        break;
-      case ClassKey::youngest:
-        if (started(left) != started(right)) return started(left) > started(right);
-        break;
-      case ClassKey::smallest: {
-        const PodColumns& pods = world_.cluster().pods();
-        const bool alike = left.size == 1 && right.size == 1 &&
-                           pods.requests[left.first] == pods.requests[right.first];
-        if (alike) break;
-        const auto left_size = size_of(a);
-        const auto right_size = size_of(b);
-        if (left_size != right_size) return left_size < right_size;
-        break;
-      }
-    }
-  }
+  if (left.priority != right.priority) return left.priority < right.priority;
+  if (started(left) != started(right)) return started(left) > started(right);
   const PodColumns& pods = world_.cluster().pods();
+  const bool alike =
+      left.size == 1 && right.size == 1 && pods.requests[left.first] == pods.requests[right.first];
+  if (!alike) {
+    const auto left_size = size_of(a);
+    const auto right_size = size_of(b);
+    if (left_size != right_size) return left_size < right_size;
+  }
   const StringId left_space = pods.namespace_name[left.first];
   const StringId right_space = pods.namespace_name[right.first];
   if (left_space != right_space) {

@@ -17,11 +17,8 @@ SessionCandidates::Stays SessionCandidates::stays(const SessionEntry& entry) con
   const Partition* const partition = table_.partition_of(entry);
   const SessionSettings& settings = configuration_.session;
   const ProtectionSettings& protection = configuration_.protection;
-  const bool again = settings.leaving_room == LeavingRoom::victims;
-  if (entry.standing == SessionStanding::leaving && !again) return Stays::leaving;
-  if (entry.standing != SessionStanding::running && entry.standing != SessionStanding::leaving) {
-    return Stays::not_running;
-  }
+  if (entry.standing == SessionStanding::leaving) return Stays::leaving;
+  if (entry.standing != SessionStanding::running) return Stays::not_running;
   if (partition != nullptr) {
     if (!session.preemptible.value_or(partition->preemptible)) return Stays::not_preemptible;
   } else if (entry.priority > group.preemptible_priority) {

@@ -52,6 +52,8 @@ constexpr std::array<Template, 249> templates = {{
     // Pods.
     {ReasonCode::pod_waits_for_minimum,
      "has room now, and waits until the minimum of its group is bound"},
+    {ReasonCode::place_needs_leaving_pods,
+     "its queue has room only once pods have left that its place depends on"},
     {ReasonCode::pod_fits, "fits now on {0} of {1} {1|node|nodes}"},
     {ReasonCode::pod_awaits_preempted, "waits for preempted pods to leave its nominated node {0}"},
     {ReasonCode::pods_leave, "{0} {0|pod|pods} of lower priority must leave {1}"},

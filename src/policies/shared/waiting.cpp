@@ -35,10 +35,10 @@ bool fits_without(World& world, std::span<const PodIndex> leaving,
   return result;
 }
 
-void needs_what_leaves(PlanAsk& ask) {
+void needs_what_leaves(const World& world, PlanAsk& ask) {
   ask.outcome = Outcome::not_found;
   ask.placements.clear();
-  ask.reason = "its queue has room only once pods have left that its place depends on";
+  set_reason(world.cluster(), ask, {.code = ReasonCode::place_needs_leaving_pods});
 }
 
 std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask) {

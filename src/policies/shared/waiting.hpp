@@ -22,7 +22,7 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
 bool fits_without(World& world, std::span<const PodIndex> leaving,
                   const std::function<bool()>& fits);
 /// The answer to an ask whose queue has room only once a pod is gone that its place depends on.
-void needs_what_leaves(PlanAsk& ask);
+void needs_what_leaves(const World& world, PlanAsk& ask);
 
 /// Law 6: late pods on the node that were made to leave for this ask.
 std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask);

@@ -24,13 +24,11 @@ bool recreated_by_controller(const Cluster& cluster, PodIndex pod);
 class Cascades {
  public:
   static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t steps_max = 1'000'000;  ///< Nodes tried, per ask.
 
   /// `scratch` is the world `after`, which is left as it was.
   Cascades(World& world, Scratch& scratch)
-      : world_(world),
-        scratch_(scratch),
-        steps_(world.steps(), world.configuration().engine.cascade_steps_max,
-               "engine.cascadeStepsMax") {}
+      : world_(world), scratch_(scratch), steps_(world.steps(), steps_max, "cascade steps") {}
 
   /// The number of secondary victims once these victims are gone and the pods have come; the chain
   /// is noted. The victims may have left the world already. Recreated pods take their turns as the
@@ -51,7 +49,7 @@ class Cascades {
   World& world_;
   Scratch& scratch_;
   std::int64_t enough_ = no_end;
-  StepMeter steps_;  ///< Nodes tried; see `engine.cascadeStepsMax`.
+  StepMeter steps_;  ///< Nodes tried.
   bool bound_reached_ = false;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/victim_lists.hpp"
-#include "policies/workload/fallen_gangs.hpp"
+#include "policies/shared/fallen_gangs.hpp"
 
 namespace makeway {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "engine/victim_lists.hpp"
 #include "policies/workload/cascades.hpp"
-#include "policies/workload/fallen_gangs.hpp"
+#include "policies/shared/fallen_gangs.hpp"
 
 namespace makeway {
 

@@ -209,7 +209,8 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning,
   const bool same_leavers = settings.leaving_room != LeavingRoom::victims ||
                             (one_priority_each_ && place.emptied->all_leave() && leaving_.empty());
   if (!same_leavers || world_.budgets().any()) {
-    const World::LeavingRoomRule rule(world_, leaving_, settings.leaving_room);
+    const World::LeavingRoomRule rule(world_, leaving_,
+                                      settings.leaving_room == LeavingRoom::credited);
     EmptiedNodes emptied = emptied_nodes(world_, planning, task_, *place.domain, fits_);
     found = GroupSearch(world_, planning, task_, *place.domain, fits_, emptied).run(variant);
   } else {

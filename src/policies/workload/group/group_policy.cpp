@@ -375,7 +375,7 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   needs_what_leaves_ = !fits_without(
       world_, awaited, [&] { return after_->fit_in_turn(places, MemberFits::Nominations::count); });
   if (needs_what_leaves_) {
-    needs_what_leaves(ask_);
+    needs_what_leaves(world_, ask_);
     return false;
   }
   waits_for_queue_ = true;

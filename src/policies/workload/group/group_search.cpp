@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "policies/workload/fallen_gangs.hpp"
+#include "policies/shared/fallen_gangs.hpp"
 #include "policies/workload/group/member_order.hpp"
 #include "policies/workload/victim_guide.hpp"
 

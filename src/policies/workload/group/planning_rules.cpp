@@ -25,17 +25,17 @@ SimplePlanningRules::SimplePlanningRules(const World& world, Configuration confi
 Configuration as_kube_scheduler(const Configuration& configuration) {
   Configuration simple = one_placement(configuration);
   simple.protection = {.protect_system_critical = false,
-                       .protect_mirror_pods = false,
-                       .protect_opted_out = false,
-                       .pinned = false,
                        .namespaces = {},
                        .minimum_runtime = {},
-                       .preempt_other_schedulers = false};
+                       .preempt_other_schedulers = false,
+                       .protect_mirror_pods = false,
+                       .protect_opted_out = false,
+                       .pinned = false};
   simple.budgets = {.mode = BudgetMode::best_effort,
                     .counted_over = BudgetCount::potential_victims};
   simple.workload.protect_marked_members = false;
   simple.workload.honour_preemption_priority = false;
-  simple.workload.below_minimum = BelowMinimum::keep;
+  simple.workload.honour_below_minimum = false;
   simple.workload.priority_search = PrioritySearch::none;
   simple.workload.leaving_room = LeavingRoom::victims;
   simple.workload.put_back = PutBack::once;

@@ -219,7 +219,7 @@ void PodPolicy::wait_in_queue(NodeIndex node) {
   });
   if (!fits) {
     node_ = {};
-    return needs_what_leaves(ask_);
+    return needs_what_leaves(world_, ask_);
   }
   ask_.outcome = Outcome::waits;
   wait_for(world_, awaited, ask_);

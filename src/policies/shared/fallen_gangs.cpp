@@ -1,4 +1,4 @@
-#include "policies/workload/fallen_gangs.hpp"
+#include "policies/shared/fallen_gangs.hpp"
 
 #include <algorithm>
 #include <set>
@@ -85,7 +85,7 @@ void append_unit(const VictimList& from, VictimUnit unit, VictimList& to) {
 
 bool take_fallen_whole(const FallenIn& world, const std::function<bool()>& works,
                        VictimList& victims) {
-  if (world.rules.configuration().workload.below_minimum != BelowMinimum::evict) return true;
+  if (!world.rules.any_may_fall(victims)) return true;
   const std::size_t needed = victims.pods.size();
   VictimList all = victims;
   world.rules.add_fallen(world.scratch, world.budgets, all);
@@ -99,7 +99,7 @@ bool take_fallen_whole(const FallenIn& world, const std::function<bool()>& works
 
 bool add_fallen_and_spare(const FallenIn& world, const std::function<bool()>& works,
                           VictimList& victims) {
-  if (world.rules.configuration().workload.below_minimum != BelowMinimum::evict) return true;
+  if (!world.rules.any_may_fall(victims)) return true;
   const std::vector<PodIndex> before = victims.pods;
   const Scratch::Checkpoint begun = world.scratch.checkpoint();
   const bool works_whole = take_fallen_whole(world, works, victims);

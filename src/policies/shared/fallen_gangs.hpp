@@ -1,5 +1,5 @@
 // Gangs that leave whole because their victims take them below their minimum
-// (`workload.belowMinimum` evict, SPEC section 2).
+// (below-minimum `evict`, SPEC section 2).
 //
 // The rest of such a gang leaves as well. What that frees spares others: a victim stays where the
 // rest of a gang alone makes room enough (law 4).
