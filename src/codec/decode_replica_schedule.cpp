@@ -312,7 +312,7 @@ constexpr std::array schedule_spec = {
     ScheduleRow{
         {.key = "selector",
          .type = FieldType::labels,
-         .text = "Labels that its pods carry. Where trust.deploymentLabels says selected, a "
+         .text = "Labels that its pods carry. Where trust.mode is cluster, a "
                  "pod without all of them does not belong to it."},
         [](const FieldValue& value, ReplicaSchedule& schedule) {
           decode_labels(value.reader, value.value, value.at, schedule.selector);

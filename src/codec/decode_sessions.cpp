@@ -41,7 +41,7 @@ constexpr std::array resource_group_spec = {
     GroupRow{
         {.key = "namespaces",
          .type = FieldType::names,
-         .text = "Namespaces whose sessions count where trust.sessions says listed; none: all."},
+         .text = "Namespaces whose sessions count where trust.mode is cluster; none: all."},
         [](const FieldValue& value, ResourceGroup& group) { value.read_names(group.namespaces); }},
     GroupRow{{.key = "preemptiblePriority",
               .type = FieldType::integer,

@@ -89,7 +89,7 @@ class PlaneView {
  public:
   static constexpr Duration unsent_after{10'000};
 
-  /// `needs_selector`: a label alone makes no pod a replica (trust.deploymentLabels).
+  /// `needs_selector`: a label alone makes no pod a replica (trust.mode cluster).
   explicit PlaneView(const std::vector<std::string>& planes, bool needs_selector = false);
 
   /// What the loop is shown instead: changes at home, then those of the planes.

@@ -4,7 +4,7 @@
 // For one GPU every single pod that comes before is tried. For several, nodes are compared by their
 // worst class, with pods of the classes before it that leave anyway; and, where the plan leaves a
 // node quite alone, by the highest priority among those that would have lost something there. The
-// other `nodeKeys` depend on which victims each node would have had in its turn, which is the
+// other keys depend on which victims each node would have had in its turn, which is the
 // search itself. replica_ranking_properties compares that with a look at every place.
 //
 // A pod that is not a victim at the end of the plan, and could still be one, could have been one

@@ -241,7 +241,7 @@ void add_profile_knobs(const PlanSide& first, const PlanSide& second,
   }
 }
 
-/// "workload.victimChoice, ..."
+/// "workload.evictFor, ..."
 std::string knobs_text(const PlanSide& first, const PlanSide& second, const Palette& palette) {
   std::vector<std::string> paths;
   for (const Knob& knob : knobs()) {
