@@ -194,7 +194,7 @@ const std::vector<Misuse> misuses = {
      [](const WorldScene& scene, World& world) {
        world.leave(std::vector{scene.at("low"), scene.at("low")});
      },
-     "decided about the pod"},
+     "in this cycle already"},
     {"WhoWasPlacedIsNobodysVictim",
      [](const WorldScene& scene, World& world) {
        world.bind(scene.at("ask"), scene.on("n1"));

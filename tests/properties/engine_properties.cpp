@@ -291,11 +291,19 @@ class FitComparison {
       : cluster_(cluster),
         survey_(cluster, Configuration{}),
         scratch_(cluster),
-        holds_(survey_, Configuration{}),
+        holds_(survey_, every_nomination_holds()),
         fit_(survey_, scratch_, ask, holds_),
         regimes_(cluster, configuration_),
         world_(cluster, &regimes_),
         naive_(world_, ask) {}
+
+  /// The naive one knows neither void nominations nor reservations.
+  static Configuration every_nomination_holds() {
+    Configuration configuration;
+    configuration.workload.nomination_held_by = NominationHeldBy::preempted_pods;
+    configuration.required_node.enabled = false;
+    return configuration;
+  }
 
   void move(Prng& random) {
     const std::vector<PodIndex> pods = bound_pods();

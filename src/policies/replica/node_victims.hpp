@@ -1,7 +1,7 @@
 // NodeVictims: what one place would lose for one replica, and how two places compare.
 //
 // On one place: victims by class, priority, age and name until the replica fits, then
-// those that are not needed are put back, most intrusive first. One pass is enough: who was needed
+// those that are not needed are put back, most intrusive first. One pass is enough: what was needed
 // beside more victims is needed beside fewer. So the set is irreducible (law 4).
 //
 // Between places: a replica of one GPU goes where the victim is lowest in that same order; several
