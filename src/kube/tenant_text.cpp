@@ -20,7 +20,8 @@ constexpr std::string_view namespace_words = "in namespace";
 /// What replaces a name of another namespace, and the word before it, which begins at `last`;
 /// empty: the name may be shown.
 std::string replacement_for(std::string_view text_shown, std::size_t last, std::string_view name,
-                         std::string_view namespace_name, const std::vector<PodPlacement>& named) {
+                            std::string_view namespace_name,
+                            const std::vector<PodPlacement>& named) {
   const std::string_view before = text_shown.substr(last);
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos) {

@@ -1,7 +1,7 @@
 // What the owner of an object may read of the text of a plan (SPEC section 8: names may belong to
 // another tenant).
 //
-// Plans, journals and logs are for operators of the cluster, and name all objects. Conditions, events
+// Plans, journals and logs are for operators, and name all objects. Conditions, events
 // and statuses are read by the owner of their object: they name what is in its namespace, and of
 // others only say that they are there. Cluster-scoped objects (nodes, queues, resource groups) have
 // no owner to protect, and keep their names.

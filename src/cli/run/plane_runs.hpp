@@ -2,7 +2,7 @@
 // section 4).
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
-//     run from beginning. One that cannot be reached does not, and nothing waits for it: it is asked
+//     run from beginning. One that cannot be reached does not, and none waits for it: it is asked
 //     until it answers, and counts as unreachable until then. All planes are asked at the same
 //     time, so that several of them cost no more than one.
 //  2. A plane that is lost is logged, and again when it is back; nothing else is stopped.

@@ -16,7 +16,7 @@
 namespace makeway::cli {
 
 struct RunRequest {
-  std::string shadow;  ///< The scheduler beside which it decides; empty: it is the scheduler itself.
+  std::string shadow;  ///< Decides beside this scheduler; empty: it is the scheduler itself.
   kube::TargetRequest target;
   std::optional<Duration> ends_after;
   bool json = false;

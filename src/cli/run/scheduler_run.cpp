@@ -330,7 +330,7 @@ class SchedulerRun {
     return true;
   }
 
-  /// A process that does not see the cluster must not keep others from leading; also, what is served may have
+  /// A blind process must not keep others from leading; also, what is served may have
   /// changed since it was asked, and only a start asks anew.
   bool is_blind_for_long() {
     const Time now = kube::monotonic_now();
