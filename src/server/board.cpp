@@ -219,9 +219,9 @@ std::string Board::changes() {
     text += fmt::format("\"{}\":{},", name, section);
   }
   told_sections_ = std::move(now);
-  if (preemption_count_ > told_preemptions_) {
-    text += fmt::format("\"feed\":{},", feed_section(told_preemptions_));
-    told_preemptions_ = preemption_count_;
+  if (preemption_count_ > reported_preemptions_) {
+    text += fmt::format("\"feed\":{},", feed_section(reported_preemptions_));
+    reported_preemptions_ = preemption_count_;
   }
   if (!samples_.empty() && samples_.back().when > told_sample_) {
     text += fmt::format("\"series\":{},", series_section(told_sample_));

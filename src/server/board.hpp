@@ -186,7 +186,7 @@ class Board {
   // Of the last frame.
   std::map<std::string, std::string> told_sections_;
   BoardNodes told_;
-  std::uint64_t told_preemptions_ = 0;
+  std::uint64_t reported_preemptions_ = 0;
   Time told_sample_;
   std::uint64_t frame_ = 0;
 };
