@@ -121,7 +121,8 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   const std::string reason =
       fmt::format("{}: {}", ref_and_plane_text(receipt.object), receipt.reason);
   // Brakes begin without any allowance: the first moment is no news.
-  const bool is_news = state.reported != reason && (!passes(receipt.reason) || state.reason == reason);
+  const bool is_news =
+      state.reported != reason && (!passes(receipt.reason) || state.reason == reason);
   state.reason = reason;
   if (is_news) {
     state.reported = reason;

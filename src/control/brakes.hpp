@@ -9,10 +9,10 @@
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
 //     spent in full, and all asks after it wait longer.
 //  3. The same ask takes pods of the same owner at most `occasions_max` times in
-//     `occasions_period`; all that one plan takes for it is one occasion. A pod that comes back each
+//     `occasions_period`; all that one plan takes for it is one occasion. A pod that returns each
 //     time it is evicted, onto the room that was made, is found out that way.
 //  4. An ask whose victims all left, and that would evict others within `evict_again_window`,
-//     waits: another pod may be taking its room each time. That is an alarm. Where the world refused
+//     waits: another pod may take its room each time. That is an alarm. Where the world refused
 //     one of its victims, it is only finishing what it began; a gang that takes back its own
 //     members (`rolls_back`) evicts no other pod. A claim (`is_claim`) is not held back
 //     either: it grows with its pods, and no other ask can take its share.

@@ -12,7 +12,7 @@ std::string ask_text_of(const AskName& name) { return ask_text(name); }
 }  // namespace
 
 bool ControlLoop::step() {
-  if (options_.everybody) {
+  if (options_.every_ask) {
     const Batch batch = port_.poll(now_);
     take(batch);
     if (!batch.blind) decide(now_, {});

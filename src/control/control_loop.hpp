@@ -43,7 +43,7 @@ struct LoopOptions {
   Duration patience{2'592'000'000};
   /// Every step decides, about all pending asks, due or not; the deadline of a poll is now.
   /// For tests that look at each cycle.
-  bool everybody = false;
+  bool every_ask = false;
   BacklogOptions backlog;
   /// A store that remembers so many texts and rows more than twice as many as it had is made anew,
   /// so many objects a step.

@@ -32,7 +32,7 @@ class InterruptedGangBinds {
 
   /// The cluster is the one that the plan was made for.
   void sent(const Plan& plan, const Cluster& cluster, Time now);
-  /// The evictions that are due, as a plan without an id; none: there are none. Call it after every batch.
+  /// The evictions that are due, as a plan without an id. To be called after every batch.
   std::optional<Plan> due(const Cluster& cluster, const InFlight& in_flight, Time now);
   /// When an eviction may be due; none: no gang is watched.
   std::optional<Time> next_due() const;

@@ -33,7 +33,7 @@ class InterruptedGangEvictions {
 
   /// As the cluster is first shown. Pods of these schedulers are ours; none: all are.
   void find(const Cluster& cluster, const std::vector<std::string>& schedulers, Time now);
-  /// The evictions that are due, as a plan without an id; none: there are none. Call it after every batch.
+  /// The evictions that are due, as a plan without an id. To be called after every batch.
   std::optional<Plan> due(const Cluster& cluster, const InFlight& in_flight, Time now);
   /// When an eviction may be tried once more; none: no gang is watched.
   std::optional<Time> next_due() const;

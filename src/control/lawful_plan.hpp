@@ -44,7 +44,7 @@ struct RefusedPlan {
 
 struct LawfulPlan {
   std::optional<Plan> plan;          ///< None: see `problems`; without `contain` also `refused`.
-  Problems problems;                 ///< Of what was asked for; with a plan, of objects that cannot ask.
+  Problems problems;                 ///< Of what was asked for; with a plan, of what cannot ask.
   std::optional<Time> recheck_at;    ///< See Decision.
   std::vector<RefusedPlan> refused;  ///< In the order in which they were made.
   std::int64_t decide_us = 0;

@@ -288,8 +288,8 @@ bool LiveView::may_be_wrong(const Round& round) const {
          std::ranges::any_of(round.groups, is_held);
 }
 
-/// Law 13: what is wrong beside other objects is mended, and no other object is stopped by it. Rare: a
-/// copy of everything is mended and compared.
+/// Law 13: what is wrong beside other objects is mended, and no other object is stopped by it.
+/// Rare: a copy of everything is mended and compared.
 void LiveView::quarantine(Round& round) {
   quarantined_.clear();
   quarantine_ = {};

@@ -3,7 +3,7 @@
 // What it gets is enough to decide again: the rules at the start, then every batch as the
 // cluster took it, then each cycle with what was due and what came out. A cycle comes before its
 // plan is submitted, so that a record of it is never younger than its effects. The watcher changes
-// nothing, and the loop does not wait for an answer: a watcher that cannot keep up loses records, not the
+// nothing, and the loop does not wait for an answer: a slow watcher loses records, not the
 // scheduler.
 #pragma once
 

@@ -5,7 +5,7 @@
 //     wanted less what is committed, a scale is one write, and the spec need not be written.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
-//  3. A plane that is not watched keeps what it has: its objects stay as they were last shown, what is
+//  3. An unwatched plane keeps what it has: its objects stay as they were last shown, what is
 //     committed there is not wanted elsewhere, and its nodes are closed.
 //  4. A schedule is not shown at all while one of its planes was never seen, since it is unknown
 //     what is committed there, while an autoscaler scales one of its Deployments, and while it has

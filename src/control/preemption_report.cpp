@@ -31,7 +31,7 @@ std::string name_of(const Victim& victim) {
 
 template <class Victim>
 void add_victim(ReportedPreemption& report, const Victim& victim, ReportedVictim as,
-                 std::size_t victims_max) {
+                std::size_t victims_max) {
   if (++report.victims_count == 1) {
     report.alternative = victim.cause_alternative;
     report.key = victim.cause_key;
@@ -56,12 +56,12 @@ ReportedVictim left_behind(const PlanAsk& ask, std::size_t at) {
 
 ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
   ReportedPreemption report{.ask = ask_text(ask),
-                          .priority = ask.priority,
-                          .node = place_of(ask),
-                          .victims = {},
-                          .alternative = {},
-                          .key = {},
-                          .when = now};
+                            .priority = ask.priority,
+                            .node = place_of(ask),
+                            .victims = {},
+                            .alternative = {},
+                            .key = {},
+                            .when = now};
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
     add_victim(report, ask.victims[at], left_behind(ask, at), victims_max);
   }
@@ -71,7 +71,7 @@ ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t
     for (const PlanReplicaVictim& victim : claim.victims) {
       if (victim.action == ReplicaAction::wait) continue;
       add_victim(report, victim, {.name = name_of(victim), .node = claim.node, .reason = {}},
-                  victims_max);
+                 victims_max);
     }
     if (report.node.empty()) report.node = claim.node;
   }

@@ -2,7 +2,7 @@
 // Shadow).
 //
 // Of both sides there are the nodes and the victims, with their priorities and how long they had
-// run when the ask was first seen: that is measured on both sides in the same way, so that it can be
+// run when the ask was first seen: that is measured for both in the same way, so that it can be
 // compared. The verdict, in this order:
 //  1. Which side found a place: both, only we, only they, neither.
 //  2. The same victims: on the same nodes it is the same decision, else only the node differs.

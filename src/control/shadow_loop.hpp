@@ -12,7 +12,7 @@
 //  3. A batch that shows a new ask together with what was done for it (it is bound or nominated
 //     already, others begin to leave) is taken in two steps, and decided between them.
 //  4. Asks that are nominated when the port is first looked at were decided before us: they are not
-//     compared. While the port is blind nothing is decided; an ask that is bound meanwhile was missed.
+//     compared. While the port is blind nothing is decided; an ask bound meanwhile was missed.
 //  5. Compared is when all its pods are bound, at the latest after `patience`; then their choice is
 //     where it is bound or nominated. An ask that is gone before is not compared.
 //  6. Their victims are pods that were marked as preempted after the ask was first seen, on a node

@@ -345,7 +345,8 @@ void Actuator::obey_gate() {
 }
 
 void Actuator::send_what_is_due() {
-  // What is on its way to planes does not count: a plane that does not answer holds up nothing else.
+  // What is on its way to planes does not count: a plane that does not answer holds up nothing
+  // else.
   while (running_.size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());

@@ -49,7 +49,7 @@ class ChangeMailbox {
   void wait_for_wake(Duration at_most);
   /// Ends the wait of another thread without a change; its next wait ends at once.
   void wake();
-  /// Of a plane: the waiting thread waits elsewhere, and is called from then on whenever this one is
+  /// Of a plane: the reader waits elsewhere, and is called from then on whenever this one is
   /// woken; after `forward_changes`, also whenever something is put.
   void forward(std::function<void()> call);
   void forward_changes() { forwards_changes_ = true; }

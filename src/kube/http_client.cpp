@@ -253,8 +253,8 @@ void set_limits(Transfer& transfer, HttpSettings& settings) {
   }
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  // No CURLOPT_PIPEWAIT: of requests that wait for a connection that breaks, curl 7.88 wakes one for
-  // each request that ends, and watches do not end.
+  // No CURLOPT_PIPEWAIT: of requests that wait for a connection that breaks, curl 7.88 wakes one
+  // for each request that ends, and watches do not end.
 }
 
 struct Meaning {
@@ -534,9 +534,9 @@ ApiResult<HttpAnswer> HttpClient::send(HttpRequest request) {
   while (!answer.result()) {
     if (state_->is_given_up) {
       cancel(sent);
-      return std::unexpected(ApiError{
-          .failure = Failure::refused,
-          .problem = {.object = asked.request, .message = "the request was given up"}});
+      return std::unexpected(
+          ApiError{.failure = Failure::refused,
+                   .problem = {.object = asked.request, .message = "the request was given up"}});
     }
     work(step);
   }

@@ -25,7 +25,8 @@ std::optional<Listed> list_plane(ApiClient& client,
                                  const std::function<void(std::string_view resource)>& progress,
                                  PlaneReading& reading) {
   const auto served = client.discover();
-  // Without the right to ask what is served we may still list what every cluster has, as a watch would.
+  // Without the right to ask what is served we may still list what every cluster has, as a watch
+  // would.
   if (!served && served.error().failure != Failure::forbidden) {
     add_not_seen(served.error().problem, reading);
     return std::nullopt;

@@ -7,7 +7,7 @@
 
 namespace makeway::kube {
 
-/// A nomination without our condition for the same node is a hint of another client and holds no room;
+/// A nomination without our condition for the same node is a hint of others and holds no room;
 /// a reservation is our condition, its time the time of the reservation. Notes in annotations are
 /// for people: any user that may write a pod may write those.
 void recall(const ObjectState& seen_object, Pod& pod);

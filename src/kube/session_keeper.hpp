@@ -13,7 +13,7 @@
 //     `restart_after`.
 //  5. Nothing is done about a session as long as our last write about it is not shown.
 //  6. A pod of an earlier start that came late is deleted.
-//  7. A session without a place says why in a condition (makeway.dev/Scheduled); it goes along with a
+//  7. A session without a place says why in a condition (makeway.dev/Scheduled); it goes with a
 //     status that is written anyway, or by itself when there is time.
 //  8. What a session says of sessions of other namespaces has no names, unless `names_causes`: its
 //     owner reads it. Its preemptor is then known by kind and uid.

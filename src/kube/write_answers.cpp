@@ -126,7 +126,8 @@ WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& re
   if (objects_seen.empty()) return answer;
   ObjectState& seen = objects_seen.front();
   if (goal.kind == WriteKind::create_pod) {
-    if (seen.owner_uid != goal.uid) return refused_reading("a pod of that name belongs to another owner");
+    if (seen.owner_uid != goal.uid)
+      return refused_reading("a pod of that name belongs to another owner");
     if (seen.leaving) return refused_reading("the pod of that name is leaving");
     answer.verdict = Verdict::done;
     return answer;

@@ -10,7 +10,7 @@
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
 //  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else at home and have an allowance; what goes to a
-//     plane, which may not answer, keeps nothing waiting. A condition that is not sent yet gives way
+//     plane, which may not answer, delays nothing else. A condition that is not sent yet gives way
 //     to any other write about its object, but not to a condition of another type. Refused, they
 //     are dropped, and so is one that must be sent again while a write that places waits behind
 //     it. One whose status and reason we wrote a short while ago, in whatever patch, waits for its
@@ -224,7 +224,7 @@ class WriteQueue {
   /// What may be sent or read at that time, and when that has come, in the order of sending.
   std::set<std::pair<Time, std::uint64_t>> due_;
   std::set<std::pair<Rank, std::uint64_t>> ready_;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: the jobs that wait for it.
+  std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: its dependents.
   std::multiset<Time> plan_times_;                                 ///< Of jobs that place at home.
   std::size_t places_sent_ = 0;  ///< Jobs that place at home, unanswered.
   std::deque<EventRequest> events_;

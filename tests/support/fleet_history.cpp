@@ -33,7 +33,7 @@ FleetHistory::FleetHistory(std::vector<Change> objects, Configuration configurat
       tools_(history_tools()),
       world_(load_, sim_options(now)),
       loop_(world_, configuration_, tools_,
-            {.preset = "fleet", .everybody = true, .watcher = this}) {
+            {.preset = "fleet", .every_ask = true, .watcher = this}) {
   for (const Change& object : load_.objects) {
     const Node* const node = std::get_if<Node>(&object);
     if (node == nullptr) continue;

@@ -114,7 +114,7 @@ History::History(std::vector<Change> objects, Configuration configuration, Time 
       tools_(history_tools()),
       world_(load_, sim_options(now)),
       loop_(world_, configuration_, tools_,
-            {.preset = "history", .everybody = true, .watcher = &laws_}) {}
+            {.preset = "history", .every_ask = true, .watcher = &laws_}) {}
 
 SimOptions History::sim_options(Time now) {
   SimOptions options{.cycle = {0}, .sample = {0}, .start = now, .seed = options_.seed};

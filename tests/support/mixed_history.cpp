@@ -46,7 +46,7 @@ MixedHistory::MixedHistory(const Cluster& cluster, Configuration configuration, 
 
 void MixedHistory::start_loop() {
   loop_.emplace(static_cast<Port&>(*this), configuration_, tools_,
-                LoopOptions{.preset = "history", .everybody = true, .watcher = this});
+                LoopOptions{.preset = "history", .every_ask = true, .watcher = this});
 }
 
 /// As a list of everything shows it.

@@ -53,7 +53,7 @@ SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
       tools_(history_tools()),
       world_(load_, sim_options()),
       loop_(world_, configuration_, tools_,
-            {.preset = "random", .everybody = true, .watcher = this}) {
+            {.preset = "random", .every_ask = true, .watcher = this}) {
   for (const Session& session : sessions()) {
     const Key key(session.namespace_name, session.name);
     first_seen_.try_emplace(key, configuration_of(session));
