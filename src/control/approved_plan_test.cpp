@@ -161,9 +161,9 @@ class ApplyProgressTest : public ApprovedPlanTest {
   }
   void refuse(ApplyProgress& progress, std::string plan, std::string reason) {
     const std::vector<Receipt> receipts = {{.plan = std::move(plan),
-                                            .object = "Pod a/low",
+                                            .object = pod_ref("a", "low"),
                                             .reason = std::move(reason),
-                                            .ask = "Pod a/x"}};
+                                            .ask = pod_ref("a", "x")}};
     progress.batch({.now = applied_at, .changes = {}, .effects = {}, .receipts = receipts},
                    cluster);
   }

@@ -151,7 +151,7 @@ TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
   rest.rolls_back = true;
   rest.plan = "p";
   EXPECT_EQ(brakes.admit(rest, brakes_start + Duration{1'000}).why, "");
-  brakes.refused({.plan = "p", .object = {}, .reason = {}, .ask = "PodGroup a/g"});
+  brakes.refused({.plan = "p", .object = {}, .reason = {}, .ask = parse_ref("PodGroup a/g")});
   // 600 a minute are 50 in five seconds.
   const Time later = brakes_start + Duration{5'000};
   for (int ask = 0; ask < 50; ++ask) {

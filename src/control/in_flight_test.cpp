@@ -193,7 +193,8 @@ TEST_F(InFlightTest, ARefusalIsAboutTheObjectOfThatKind) {
   send(action(ActionType::bind), 1);
   look(2);
   for (const char* const object : {"Session default/a", "PersistentVolumeClaim default/a"}) {
-    EXPECT_FALSE(flight.refused({.plan = "p", .object = object, .reason = "conflict"}).has_value());
+    EXPECT_FALSE(flight.refused({.plan = "p", .object = *parse_ref(object), .reason = "conflict"})
+                     .has_value());
     EXPECT_TRUE(flight.has_pod("default", "a")) << object;
   }
   flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "conflict"});
