@@ -133,7 +133,8 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   const bool has_files = !arguments.all("file").empty();
   if (has_files && is_requested) {
     return usage_error("session resume",
-                       "name files with -f or a live cluster with --kubeconfig, not both", terminal);
+                       "name files with -f or a live cluster with --kubeconfig, not both",
+                       terminal);
   }
   if (!has_files && (is_requested || is_known)) {
     AskName live{

@@ -309,14 +309,13 @@ constexpr std::array schedule_spec = {
                 [](const FieldValue& value, ReplicaSchedule& schedule) {
                   value.read_integer(schedule.unmet);
                 }},
-    ScheduleRow{
-        {.key = "selector",
-         .type = FieldType::labels,
-         .text = "Labels that its pods carry. Where trust.mode is cluster, a "
-                 "pod without all of them does not belong to it."},
-        [](const FieldValue& value, ReplicaSchedule& schedule) {
-          decode_labels(value.reader, value.value, value.at, schedule.selector);
-        }},
+    ScheduleRow{{.key = "selector",
+                 .type = FieldType::labels,
+                 .text = "Labels that its pods carry. Where trust.mode is cluster, a "
+                         "pod without all of them does not belong to it."},
+                [](const FieldValue& value, ReplicaSchedule& schedule) {
+                  decode_labels(value.reader, value.value, value.at, schedule.selector);
+                }},
     ScheduleRow{{.key = "planes", .type = FieldType::objects, .text = "Where it may run."},
                 read_list<read_plane>,
                 list_plane},

@@ -107,10 +107,10 @@ BrakeAnswer EvictionBrakes::comes_back(const EvictionRequest& request) const {
   for (const std::string& owner : owners_of(request)) {
     const auto found = occasions_.find({request.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return held_back(
-        fmt::format("brake: {} has taken pods of one owner {} times within {}", ref_text(request.ask),
-                    settings_.occasions_max, to_text(settings_.occasions_period)),
-        found->second.front() + settings_.occasions_period);
+    return held_back(fmt::format("brake: {} has taken pods of one owner {} times within {}",
+                                 ref_text(request.ask), settings_.occasions_max,
+                                 to_text(settings_.occasions_period)),
+                     found->second.front() + settings_.occasions_period);
   }
   return {};
 }

@@ -173,7 +173,8 @@ class VictimRules {
   Survey& survey_;
   const Configuration* configuration_;  ///< Of the ask whose turn it is.
   Time now_;
-  std::shared_ptr<const Departures> departures_;  ///< One for all rules of a cycle.
+  std::unique_ptr<const Departures> own_departures_;
+  const Departures* departures_;  ///< Own, or those of the rules that these are like.
   using Settled = SparseColumn<PodIndex, std::uint8_t>;
   std::unique_ptr<const VictimScope*> own_scope_;
   const VictimScope** scope_;  ///< Own, or that of the rules that these are like.

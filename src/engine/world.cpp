@@ -70,8 +70,7 @@ void World::remove_leaving() {
   end_operation();
 }
 
-World::LeavingRoomRule::LeavingRoomRule(World& world, std::span<const PodIndex> pods,
-                                        bool credited)
+World::LeavingRoomRule::LeavingRoomRule(World& world, std::span<const PodIndex> pods, bool credited)
     : world_(world), before_(world.after_.checkpoint()) {
   for (const PodIndex pod : pods) {
     const Departure departure = world.departures().of(pod);

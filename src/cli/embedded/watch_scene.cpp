@@ -25,7 +25,8 @@ std::int64_t amount_in(RequestRow row, ResourceIndex resource) {
   return 0;
 }
 
-ScenePreemption scene_preemption(const ReportedPreemption& preemption, const ReportedVictim& victim) {
+ScenePreemption scene_preemption(const ReportedPreemption& preemption,
+                                 const ReportedVictim& victim) {
   ScenePreemption scene{.when = preemption.when,
                         .victim = victim.name,
                         .priority = victim.priority,

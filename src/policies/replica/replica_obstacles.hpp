@@ -25,10 +25,10 @@ struct ReplicaPromise {
 /// One node that does not do.
 struct ReplicaObstacle {
   PlaceIndex place;
-  std::size_t column = 0;           ///< Of what it is short.
-  std::int64_t missing = 0;         ///< When all are gone that the ask could still take.
-  std::vector<PlanHolder> holders;  ///< They hold that and stay; in order of the classes.
-  Reasons holders_stay;             ///< Why, of each holder: "default/web-1 is ...".
+  std::size_t column = 0;                ///< Of what it is short.
+  std::int64_t missing = 0;              ///< When all are gone that the ask could still take.
+  std::vector<PlanHolder> holders;       ///< They hold that and stay; in order of the classes.
+  Reasons holders_stay;                  ///< Why, of each holder: "default/web-1 is ...".
   std::vector<ReplicaPromise> promises;  ///< Schedules that have room there.
 };
 

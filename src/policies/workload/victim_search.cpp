@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/victim_lists.hpp"
-#include "policies/workload/cascades.hpp"
 #include "policies/shared/fallen_gangs.hpp"
+#include "policies/workload/cascades.hpp"
 
 namespace makeway {
 
