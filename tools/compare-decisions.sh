@@ -8,8 +8,8 @@
 # What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
 # decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases
 # are listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a
-# filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'. Inputs of scenarios in
-# the short notation are expanded by build/release/tests/short_notation, which is built first.
+# filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'. Inputs of scenarios
+# in the short notation are expanded by build/release/tests/short_notation, which is built first.
 set -euo pipefail
 
 usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
