@@ -8,7 +8,8 @@
 # What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
 # decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases
 # are listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a
-# filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'.
+# filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'. Inputs of scenarios
+# in the short notation are expanded by build/release/tests/short_notation, which is built first.
 set -euo pipefail
 
 usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
@@ -21,6 +22,12 @@ keep=${KEEP:+$(realpath -m "$KEEP")}
 ignore=${IGNORE:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+tools/build.sh release short_notation >"$work/build" 2>&1 || {
+  cat "$work/build" >&2
+  exit 2
+}
+short_notation=$root/build/release/tests/short_notation
 
 declare -A compared=([decision]=0 [words]=0) unlike=([decision]=0 [words]=0)
 
@@ -86,22 +93,39 @@ step() {
   echo "exit $status"
 }
 
+# put_file FILE SHORT: the lines of $work/block into FILE of both folders.
+put_file() {
+  local target=$1 short=$2 folder
+  [[ -n "$target" ]] || return 0
+  for folder in "$work/folder-old" "$work/folder-new"; do
+    mkdir -p "$folder/$(dirname "$target")"
+    if [[ -n "$short" ]]; then
+      "$short_notation" <"$work/block" >"$folder/$target"
+    else
+      cp "$work/block" "$folder/$target"
+    fi
+  done
+}
+
 # Steps depend on the files that earlier ones wrote, so each binary has a folder of its own.
 scenario() {
-  local file=$1 line target="" name
+  local file=$1 line target="" short="" name
   name=$(basename "$file" .txt)
   rm -rf "$work/folder-old" "$work/folder-new"
   mkdir -p "$work/folder-old" "$work/folder-new"
   while IFS= read -r line; do
     case $line in
+      "==== "* | "---- "* | "\$ "*)
+        put_file "$target" "$short"
+        target="" short=""
+        ;;&
       "==== "*)
         target=${line#==== }
-        mkdir -p "$work/folder-old/$(dirname "$target")" "$work/folder-new/$(dirname "$target")"
-        : >"$work/folder-old/$target"
-        : >"$work/folder-new/$target"
+        [[ $target != *" (short)" ]] || short=yes
+        target=${target%' (short)'}
+        : >"$work/block"
         ;;
       "\$ makeway "*)
-        target=""
         line=${line#\$ }
         step "$old" "$work/folder-old" "$line" >"$work/old"
         step "$new" "$work/folder-new" "$line" >"$work/new"
@@ -112,10 +136,9 @@ scenario() {
         step "$new" "$work/folder-new" "$line -o json" without_ignored | without_words >"$work/new"
         note decision "$name: $line"
         ;;
-      "---- "* | "\$ "*) target="" ;;
+      "---- "* | "\$ "*) ;;
       *)
-        [[ -n "$target" ]] || continue
-        printf '%s\n' "$line" | tee -a "$work/folder-old/$target" >>"$work/folder-new/$target"
+        [[ -z "$target" ]] || printf '%s\n' "$line" >>"$work/block"
         ;;
     esac
   done <"$file"

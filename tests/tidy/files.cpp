@@ -44,7 +44,7 @@ bool is_compiled(std::string_view path) {
       std::string_view("tests/mixed_soak"), std::string_view("tests/hostile_documents"),
       std::string_view("tests/tidy"),       std::string_view("tests/compile_fail"),
       std::string_view("tests/replay"),     std::string_view("bench"),
-      std::string_view("bench/support")};
+      std::string_view("bench/support"),    std::string_view("tests/short_notation")};
   return std::ranges::find(folders, folder_of(path)) != folders.end();
 }
 
