@@ -181,6 +181,7 @@ enum class ReasonCode : std::uint16_t {
   ladder_deviates,
   ladder_deviates_or_budgets,
   ladder_too_many,
+  ladder_groups_unfit,
   ladder_groups_too_many,
   ladder_uncovered,
   ladder_blocked,

@@ -204,9 +204,12 @@ int NodeVictims::compare_names(const PlaceCost& a, const PlaceCost& b, Reason* k
 int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                                std::int64_t b_score, Reason* key) const {
   const auto by_priority = [key](std::string_view name, std::int64_t left, std::int64_t right) {
-    return left == right
-               ? 0
-               : decided(sign(left, right), name, priority_text(left), priority_text(right), key);
+    const int order = sign(left, right);
+    if (order != 0 && key != nullptr) {
+      *key = {.code = ReasonCode::by_number,
+              .arguments = {name, priority_of(left), priority_of(right)}};
+    }
+    return order;
   };
   const auto by_number = [key](std::string_view name, std::int64_t left, std::int64_t right) {
     return decided(sign(left, right), name, left, right, key);

@@ -239,7 +239,7 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
                       .classes = step.classes,
                       .next = {}};
   if (!add_fallen(answer.victims)) {
-    failure_ = "it would not fit with the rest of their groups gone";
+    failure_ = {.code = ReasonCode::ladder_groups_unfit};
     return std::nullopt;
   }
   name_units(answer);

@@ -19,7 +19,7 @@ struct Template {
   std::string_view words;
 };
 
-constexpr std::array<Template, 249> templates = {{
+constexpr std::array<Template, 251> templates = {{
     // Shared by policies.
     {ReasonCode::as_written, "{0}"},
     {ReasonCode::named, "{0}"},
@@ -214,6 +214,7 @@ constexpr std::array<Template, 249> templates = {{
     {ReasonCode::ladder_deviates_or_budgets,
      "no candidate that covers it is within {0} % and within budgets"},
     {ReasonCode::ladder_too_many, "more than {0} pods would have to leave"},
+    {ReasonCode::ladder_groups_unfit, "it would not fit with the rest of their groups gone"},
     {ReasonCode::ladder_groups_too_many,
      "with the rest of their groups more than {0} pods would have to leave"},
     {ReasonCode::ladder_uncovered, "no candidate covers the shortfall"},
