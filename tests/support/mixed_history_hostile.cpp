@@ -178,9 +178,9 @@ std::size_t MixedHistory::mistake_victim(const Plan& plan, std::vector<Effect>& 
   carry_out(hostile);
   drop(effects[spared]);
   receipts_.push_back({.plan = plan.id,
-                       .object = effects[spared].object,
+                       .object = parse_ref(effects[spared].object).value(),
                        .reason = "another pod is removed",
-                       .ask = effects[spared].ask});
+                       .ask = parse_ref(effects[spared].ask)});
   effects.erase(effects.begin() + static_cast<std::ptrdiff_t>(spared));
   return 1;
 }
