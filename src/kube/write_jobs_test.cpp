@@ -55,7 +55,7 @@ class WriteJobsTest : public testing::Test {
   void see(ObjectState object) { cache.take({}, {std::move(object)}, 0); }
   PlanJobs jobs(const Plan& plan) const { return jobs_of(plan, cache, rules); }
   static const WriteJob* find(const PlanJobs& made, std::string_view object) {
-    const auto found = std::ranges::find(made.jobs, object, &WriteJob::object);
+    const auto found = std::ranges::find(made.jobs, parse_ref(object), &WriteJob::object);
     return found == made.jobs.end() ? nullptr : &*found;
   }
 
@@ -182,8 +182,8 @@ TEST_F(WriteJobsTest, MembersOfAGroupOfModeAllLeaveAsOne) {
   plan.asks[0].victims = {{.namespace_name = "a", .name = "low-1", .unit = "PodGroup a/one"},
                           {.namespace_name = "a", .name = "low-2", .unit = "PodGroup a/all"}};
   const PlanJobs made = jobs(plan);
-  EXPECT_EQ(find(made, "Pod a/low-1")->unit, "Pod a/low-1");
-  EXPECT_EQ(find(made, "Pod a/low-2")->unit, "PodGroup a/all");
+  EXPECT_EQ(find(made, "Pod a/low-1")->unit, parse_ref("Pod a/low-1"));
+  EXPECT_EQ(find(made, "Pod a/low-2")->unit, parse_ref("PodGroup a/all"));
 }
 
 TEST_F(WriteJobsTest, WithoutANominationNobodyIsEvicted) {

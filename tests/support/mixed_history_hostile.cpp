@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "codec/dump.hpp"
+#include "control/object_ref.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
 #include "model/queue_membership.hpp"
