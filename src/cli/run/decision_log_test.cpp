@@ -172,7 +172,10 @@ TEST_F(DecisionLogTest, VictimsHaveTheirCause) {
 }
 
 TEST_F(DecisionLogTest, RefusalsAreWarnings) {
-  show({}, {{.plan = "0123", .object = "Pod ml/low", .reason = "it is gone", .ask = "Pod a/b"}});
+  show({}, {{.plan = "0123",
+             .object = pod_ref("ml", "low"),
+             .reason = "it is gone",
+             .ask = pod_ref("a", "b")}});
   EXPECT_EQ(take(),
             "time=2026-01-01T00:00:00Z level=warning event=refused plan=0123 object=\"Pod ml/low\" "
             "for=\"Pod a/b\" reason=\"it is gone\"\n");
