@@ -26,10 +26,10 @@ why_takes() {
   for _ in 1 2 3; do
     started=$(date +%s%N)
     code=0
-    "$makeway" why --journal "$journal" "$object" >"$folder/history.txt" 2>&1 || code=$?
+    "$makeway" why --journal "$journal" "$object" >"$folder/out.txt" 2>&1 || code=$?
     ms=$((($(date +%s%N) - started) / 1000000))
-    if [[ $code -ne $status ]] || ! grep -q "$text" "$folder/history.txt"; then
-      echo "bench-why: FAILED: why $object ended with $code: $(head -c 300 "$folder/history.txt")" >&2
+    if [[ $code -ne $status ]] || ! grep -q "$text" "$folder/out.txt"; then
+      echo "bench-why: FAILED: why $object ended with $code: $(head -c 300 "$folder/out.txt")" >&2
       exit 1
     fi
     if [[ $best -eq 0 || $ms -lt $best ]]; then best=$ms; fi

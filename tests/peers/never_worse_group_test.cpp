@@ -45,7 +45,7 @@ bool anybody_needs_unchecked(const Cluster& cluster) {
   bool any = false;
   for (const PodIndex pod : cluster.each_row()) {
     any = any || (!world.where(pod).exists() &&
-                  NaiveClaims(world, pod).hopeless() == RefusalReason::unsupported);
+                  NaiveClaims(world, pod).refusal_everywhere() == RefusalReason::unsupported);
   }
   return any;
 }

@@ -276,7 +276,7 @@ TEST_F(ApplyCommand, WhoHoldsTheLeaseIsTold) {
   const RunResult ran = apply("--yes " + rules);
   EXPECT_EQ(ran.status, 1) << ran.out << ran.error;
   EXPECT_TRUE(
-      ran.error.contains("Lease kube-system/makeway is held by the-scheduler, who "
+      ran.error.contains("Lease kube-system/makeway is held by the-scheduler, which "
                          "schedules this cluster now; stop it first"))
       << ran.error;
   EXPECT_TRUE(live.server.deeds().empty());

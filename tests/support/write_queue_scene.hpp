@@ -39,7 +39,8 @@ inline WriteStep nominate_step() {
 inline std::vector<WriteStep> evict_steps(WriteKind kind = WriteKind::erase) {
   return {{.kind = WriteKind::patch_pod,
            .node = {},
-           .patch = eviction_mark({.ask = pod_ref("a", "u"), .uid = "u", .own_gang = {}}, "0123", false)},
+           .patch = eviction_mark({.ask = pod_ref("a", "u"), .uid = "u", .own_gang = {}}, "0123",
+                                  false)},
           {.kind = kind, .node = {}, .patch = {}}};
 }
 

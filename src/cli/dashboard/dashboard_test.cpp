@@ -253,7 +253,7 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   EXPECT_EQ(at("cycle=9999999").status, 404);
   EXPECT_EQ(at("cycle=x").status, 400);
   EXPECT_EQ(at("cycle=0").status, 400);
-  EXPECT_EQ(look_back.why({.query = "object=Pod%2Fshop%2Fnobody"}, {}).status, 404);
+  EXPECT_EQ(look_back.why({.query = "object=Pod%2Fshop%2Fmissing"}, {}).status, 404);
   EXPECT_EQ(look_back.why({.query = "object=--help"}, {}).status, 400);
   EXPECT_TRUE(is_kept_journal(path));
   EXPECT_TRUE(is_kept_journal(folder.file("not-there-yet")));
@@ -265,7 +265,7 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   LookBack hasty(path, real_tools(), std::chrono::milliseconds{0});
   EXPECT_EQ(hasty.cycles({}).status, 503);
   EXPECT_EQ(hasty.cycle({.query = "cycle=3"}, {}).status, 503);
-  const server::HttpReply story = hasty.why({.query = "object=Pod%2Fshop%2Fnobody"}, {});
+  const server::HttpReply story = hasty.why({.query = "object=Pod%2Fshop%2Fmissing"}, {});
   EXPECT_EQ(story.status, 503);
   EXPECT_TRUE(story.body.contains("makeway why --journal FILE Pod/shop/missing")) << story.body;
 }
