@@ -15,7 +15,7 @@ class LiveProfiles : public LiveLoop {
  protected:
   LiveProfiles() {
     configuration.profiles = {{.scheduler_name = "batch",
-                               .knobs = {{.path = "workload.victimChoice", .value = "put-back"}}}};
+                               .knobs = {{.path = "compatibility", .value = "mcm-v1"}}}};
   }
 
   /// Only their names distinguish the pods of a node: the first is the most important.

@@ -108,7 +108,6 @@ class Future {
       Pod* const pod = std::get_if<Pod>(&object);
       if (pod == nullptr) continue;
       pod->nominated_node.clear();
-      pod->deletion.reset();
       if (bound_.contains(key_of(*pod))) pod->node = bound_.at(key_of(*pod));
     }
     return cluster_of(result);
@@ -121,7 +120,6 @@ class Future {
       if (Pod* const pod = std::get_if<Pod>(&object)) {
         const PodKey key = key_of(*pod);
         if (gone_.contains(key) || credited(*pod)) continue;
-        pod->deletion.reset();
         if (decided_.contains(key)) pod->nominated_node.clear();
         if (bound_.contains(key)) pod->node = bound_.at(key);
         if (nominated_.contains(key)) pod->node = nominated_.at(key);
