@@ -68,7 +68,7 @@ struct EvictionRequest {
 struct BrakeAnswer {
   std::string why;  ///< Empty: they may, and are counted. Otherwise why not now, for people.
   std::optional<Time> until = std::nullopt;  ///< So long at least; none: not known.
-  Mentions mentions = {};                    ///< Of `why`.
+  Mentions mentions = {};  ///< Of `why`. NOLINT(readability-redundant-member-init)
 };
 
 class EvictionBrakes {

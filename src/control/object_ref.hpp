@@ -38,7 +38,7 @@ struct ObjectRef {
   RefKind kind = RefKind::pod;
   std::string namespace_name;  ///< Empty: its kind has none.
   std::string name;
-  std::string plane = {};  ///< Empty: the home cluster.
+  std::string plane = {};  ///< Empty: the home cluster. NOLINT(readability-redundant-member-init)
 
   friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
 };

@@ -42,7 +42,7 @@ struct ConfigurationRecord {
   bool carries_out = true;  ///< False: plans are only made.
   Configuration configuration;
   /// That plans carry, where an older version wrote it; empty: that of the configuration.
-  std::string hash = {};
+  std::string hash = {};  // NOLINT(readability-redundant-member-init)
 
   friend bool operator==(const ConfigurationRecord&, const ConfigurationRecord&) = default;
 };

@@ -318,10 +318,10 @@ struct PlanAsk {
   ScoreTerms score;                     ///< Empty without victims.
   std::vector<std::string> bounds_reached;  ///< Names of bounds that stopped a search.
   Rare<PlanHeldBack> held_back;
-  Rare<PlanReplicas> replicas;  ///< Of a ReplicaSchedule.
-  Rare<PlanSession> session;    ///< Of a Session.
-  std::string reason;           ///< One sentence.
-  Mentions reason_mentions = {};
+  Rare<PlanReplicas> replicas;    ///< Of a ReplicaSchedule.
+  Rare<PlanSession> session;      ///< Of a Session.
+  std::string reason;             ///< One sentence.
+  Mentions reason_mentions = {};  // NOLINT(readability-redundant-member-init)
   PlanExplanation explanation;
 
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
@@ -371,7 +371,7 @@ struct PlanStatus {
   bool value = false;
   std::string reason;
   std::string message;
-  Mentions message_mentions = {};
+  Mentions message_mentions = {};  // NOLINT(readability-redundant-member-init)
 
   friend bool operator==(const PlanStatus&, const PlanStatus&) = default;
 };

@@ -288,7 +288,7 @@ struct ObjectName {
   MentionKind kind = MentionKind::pod;
   std::string namespace_name;
   std::string name;
-  std::string plane = {};  ///< Empty: home.
+  std::string plane = {};  ///< Empty: home. NOLINT(readability-redundant-member-init)
 };
 
 /// How much of a resource. Rounded: as the table of queues shows it, cores with decimals.
@@ -343,7 +343,7 @@ class Argument {
 
 struct Reason {
   ReasonCode code = ReasonCode::as_written;
-  std::vector<Argument> arguments = {};
+  std::vector<Argument> arguments = {};  // NOLINT(readability-redundant-member-init)
 };
 
 /// The names as a list: a template joins them.

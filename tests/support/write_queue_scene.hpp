@@ -44,8 +44,8 @@ inline std::vector<WriteStep> evict_steps(WriteKind kind = WriteKind::erase) {
           {.kind = kind, .node = {}, .patch = {}}};
 }
 
-inline WriteJob victim_of(const std::string& name, std::string unit = {},
-                          std::string ask = "Pod a/u") {
+inline WriteJob victim_of(const std::string& name, std::string_view unit = {},
+                          std::string_view ask = "Pod a/u") {
   WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
   victim.is_eviction = true;
   victim.ask = parse_ref(ask);

@@ -12,7 +12,7 @@ namespace makeway::cli {
 struct ReplayRules {
   const Configuration& configuration;
   std::string_view preset;
-  std::string_view configuration_hash = {};  ///< Empty: that of the configuration.
+  std::string_view configuration_hash;  ///< Empty: that of the configuration.
 };
 
 /// On the cluster as it was. A cycle that was not judged is not judged now either.
