@@ -70,7 +70,7 @@ std::string hash_of_document(const JsonValue& spec) {
 /// One document of the time when rules were knobs.
 class Translation {
  public:
-  explicit Translation(const JsonValue& tree) : tree_(tree) {}
+  explicit Translation(JsonValue tree) : tree_(std::move(tree)) {}
 
   /// Nothing: see `problem()`.
   std::optional<JsonValue> run() {
@@ -136,9 +136,9 @@ class Translation {
     }
     for (const RemovedTrustKnob& knob : removed_trust_knobs()) {
       if (knob.path != path) continue;
-      trust_.push_back(value == knob.files     ? "files"
-                       : value == knob.cluster ? "cluster"
-                                               : "neither");
+      trust_.emplace_back(value == knob.files     ? "files"
+                          : value == knob.cluster ? "cluster"
+                                                  : "neither");
       return true;
     }
     const auto found = std::ranges::find(removed_knobs(), path, &RemovedKnob::path);

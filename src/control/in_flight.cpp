@@ -165,7 +165,7 @@ void InFlight::lay(const Effect& effect, Object& object) {
     const auto& [action, notice] = std::get<ActionSent>(effect.what);
     lay_over_session(action, notice, effect.sent, object);
   } else if constexpr (std::is_same_v<Object, Queue>) {
-    const PlanQueueStatus& next = std::get<PlanQueueStatus>(effect.what);
+    const auto& next = std::get<PlanQueueStatus>(effect.what);
     object.deserved = next.deserved;
     object.allocated = next.allocated;
     object.used = next.used;
@@ -181,13 +181,13 @@ void InFlight::lay(const Effect& effect, Object& object) {
 }
 
 Change InFlight::Overlay::laid_over() const {
-  Change laid = shown;
+  Change object = shown;
   std::visit(
-      [&](auto& object) {
-        for (const Effect& effect : effects) lay(effect, object);
+      [&](auto& each) {
+        for (const Effect& effect : effects) lay(effect, each);
       },
-      laid);
-  return laid;
+      object);
+  return object;
 }
 
 /// The newest of a sort is what the port will show; charges add up.

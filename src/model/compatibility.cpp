@@ -167,6 +167,7 @@ Configuration with_rules_of(const Bundle& bundle) {
 const Configuration& sample_of(Compatibility compatibility) {
   static const std::vector<Configuration> samples = [] {
     std::vector<Configuration> all;
+    all.reserve(all_bundles.size());
     for (const Bundle& bundle : all_bundles) all.push_back(with_rules_of(bundle));
     return all;
   }();

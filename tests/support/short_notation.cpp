@@ -32,7 +32,7 @@ struct Word {
   std::string_view name;
   std::string_view path;  ///< Keys, separated by spaces.
   Form form = Form::text;
-  std::string_view shape = {};  ///< For parts and items.
+  std::string_view shape;  ///< For parts and items.
 };
 
 /// A word may stand here several times, with a shape for each number of parts.
@@ -162,21 +162,28 @@ constexpr auto kinds = std::to_array<Kind>({
 
 /// YAML that grows by its paths: a text, a list of texts, or a map.
 struct Tree {
+  struct Member;
+
   std::string text;
   std::vector<std::string> items;
-  std::vector<std::pair<std::string, Tree>> members;
+  std::vector<Member> members;
 
   Tree& at(std::string_view path);
   std::string flow() const;
   bool empty() const { return text.empty() && items.empty() && members.empty(); }
 };
 
+struct Tree::Member {
+  std::string key;
+  Tree tree;
+};
+
 Tree& Tree::at(std::string_view path) {
   const std::size_t space = path.find(' ');
   const std::string_view key = path.substr(0, space);
-  auto found = std::ranges::find(members, key, &std::pair<std::string, Tree>::first);
-  if (found == members.end()) found = members.insert(found, {std::string(key), Tree()});
-  return space == std::string_view::npos ? found->second : found->second.at(path.substr(space + 1));
+  auto found = std::ranges::find(members, key, &Member::key);
+  if (found == members.end()) found = members.insert(found, {.key = std::string(key), .tree = {}});
+  return space == std::string_view::npos ? found->tree : found->tree.at(path.substr(space + 1));
 }
 
 std::string Tree::flow() const {
@@ -469,8 +476,8 @@ Result<std::string> gang_with_members(std::string_view name, std::size_t count,
 
 std::optional<std::size_t> count_in(std::string_view text) {
   std::size_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, count);
+  const char* const end = text.end();
+  const auto read = std::from_chars(text.begin(), end, count);
   if (read.ec != std::errc() || read.ptr != end) return {};
   return count;
 }
