@@ -1,7 +1,10 @@
 #include "policies/required_node/required_node_policy.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
@@ -10,6 +13,7 @@
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
+#include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
@@ -18,40 +22,68 @@
 namespace makeway {
 namespace {
 
-class PinnedAsk {
+/// While it lives, leaving pods count on the node by the rule of pinned asks.
+class PinnedRule {
  public:
-  PinnedAsk(const Draft& draft, PodIndex pod, NodeIndex node, PlanAsk& ask)
+  PinnedRule(World& world, NodeIndex node)
+      : rule_(world, pods_of(world, node),
+              world.configuration().required_node.leaving_room == PinnedLeavingRoom::credited) {}
+
+ private:
+  static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {
+    const Cluster& cluster = world.cluster();
+    if (cluster.nodes().leaving[node] == 0) return {};
+    return cluster.order().pods(node);
+  }
+
+  World::LeavingRoomRule rule_;
+};
+
+class PinnedAsk : public AskStrategy {
+ public:
+  /// `classes` are made when they are first needed; `candidates` is only memory.
+  struct Shared {
+    std::optional<VictimClasses> classes;
+    CandidateList candidates;
+  };
+
+  PinnedAsk(const Draft& draft, PodIndex pod, NodeIndex node, bool placement_given, Shared& shared)
       : draft_(draft),
         world_(draft.world),
         settings_(world_.configuration().required_node),
         pod_(pod),
         node_(node),
-        ask_(ask),
-        fit_(world_.survey(), world_.after(), pod, world_.holds()),
-        any_leaving_(world_.cluster().nodes().leaving[node] > 0) {
-    fit_.take_turns_on(node);
+        shared_(shared),
+        ask_(start_pod_ask(world_.cluster(), pod)),
+        fit_(std::in_place, world_.survey(), world_.after(), pod, world_.holds()) {
+    fit_->take_turns_on(node);
+    ask_.placement_given = placement_given;
+    ask_.explanation.nodes_considered = 1;
   }
 
-  /// False: somebody would have to leave.
-  bool finds_room_beside_claims() {
-    fit_.keep_free(world_.holds().claimed(world_.after(), node_));
-    return finds_room();
-  }
-  /// It may wait for pods that leave late.
-  void count_late() { for_late_ = true; }
-  bool refused_for_ever();
-  void reserve();
-  /// `candidates` is only memory.
-  void preempt(const VictimClasses& classes, CandidateList& candidates);
+  PlanAsk& answer() override { return ask_; }
+  bool is_refused() override;
+  bool fits_now() override;
+  bool fits_soon() override;
+  void preempt() override;
+  std::vector<NodeIndex> nominated_nodes() const override;
+  bool nomination_holds() override;
+  std::vector<PodIndex> useful_late_pods() override;
+  bool fits_late() override;
 
-  std::span<const PodIndex> victims() const { return victims_; }
+  /// Into the world and into the plan.
+  void settle(Plan& plan);
 
  private:
-  bool finds_room();
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
+  const VictimClasses& classes();
+  bool has_room();
+  void look_at_now();
+  void wait_in_turn(const std::function<bool()>& fits);
+  void reserve();
   Shortfall shortfall();
-  void never_preempts(const VictimClasses& classes);
-  void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
+  void never_preempts();
+  void nothing_works(const VictimLadder& ladder);
   void refuse(const Refused& refused);
   bool waits_out_delay();
   void explain_lost_reservation();
@@ -62,12 +94,20 @@ class PinnedAsk {
   const RequiredNodeSettings& settings_;
   PodIndex pod_;
   NodeIndex node_;
-  PlanAsk& ask_;
-  PodFit fit_;
-  bool any_leaving_ = false;
-  bool for_late_ = false;
+  Shared& shared_;
+  PlanAsk ask_;
+  std::optional<PodFit> fit_;  ///< In `after`.
+  std::optional<PodFit> now_;  ///< Made where `now` differs.
+  bool has_room_ = false;      ///< In `after`.
   std::vector<PodIndex> victims_;
 };
+
+const VictimClasses& PinnedAsk::classes() {
+  if (!shared_.classes) {
+    shared_.classes.emplace(world_.cluster(), world_.configuration(), world_.rules());
+  }
+  return *shared_.classes;
+}
 
 void PinnedAsk::refuse(const Refused& refused) {
   RefusalTally tally;
@@ -75,7 +115,7 @@ void PinnedAsk::refuse(const Refused& refused) {
   ask_.explanation.refusals = tally.refusals(world_.survey());
 }
 
-/// What can never be used is kept for nobody; who had it is told.
+/// What can never be used is kept for no ask; the entry says so if this one had it.
 void PinnedAsk::explain_lost_reservation() {
   const PodColumns& pods = world_.cluster().pods();
   const bool had = world_.cluster().notes(pods.notes[pod_]).reserved_since.has_value() ||
@@ -85,12 +125,14 @@ void PinnedAsk::explain_lost_reservation() {
   }
 }
 
-/// Whoever leaves.
-bool PinnedAsk::refused_for_ever() {
-  std::optional<Refused> refused = fit_.refused_by_node(node_);
+/// Whichever pods leave.
+bool PinnedAsk::is_refused() {
+  const PinnedRule rule(world_, node_);
+  fit_->keep_free({});
+  std::optional<Refused> refused = fit_->refused_by_node(node_);
   if (!refused) {
     const std::vector<std::int64_t> nothing(world_.cluster().order().columns());
-    refused = fit_.check_resources(node_, nothing);
+    refused = fit_->check_resources(node_, nothing);
   }
   if (!refused) return false;
   refuse(*refused);
@@ -108,34 +150,93 @@ bool PinnedAsk::refused_for_ever() {
   return true;
 }
 
-bool PinnedAsk::finds_room() {
-  if (fit_.check(node_) || !world_.keeps_promises(pod_, node_, {}) ||
-      world_.needs_uncertain_arrival(fit_, node_, {})) {
-    return false;
-  }
-  place();
-  std::optional<PodFit> now;
-  if (world_.differs() || any_leaving_) {
-    now.emplace(world_.survey(), world_.now(), pod_, world_.holds());
-    now->keep_free(world_.holds().claimed(world_.now(), node_));
-    if (for_late_) now->take_turns_on(node_);
-  }
+/// In `after`, beside the claims of replicas.
+bool PinnedAsk::has_room() {
+  fit_->keep_free(world_.holds().claimed(world_.after(), node_));
+  return !fit_->check(node_) && world_.keeps_promises(pod_, node_, {}) &&
+         !world_.needs_uncertain_arrival(*fit_, node_, {});
+}
+
+void PinnedAsk::look_at_now() {
+  now_.emplace(world_.survey(), world_.now(), pod_, world_.holds());
+  now_->keep_free(world_.holds().claimed(world_.now(), node_));
+}
+
+bool PinnedAsk::fits_now() {
+  const PinnedRule rule(world_, node_);
+  has_room_ = has_room();
+  if (!has_room_) return false;
   const bool may_bind = world_.may_bind(pod_, node_);
-  if (may_bind && (!now || !now->check_unreserved(node_))) {
-    ask_.outcome = Outcome::fits;
-    ask_.explanation.nodes_fitting = 1;
-    set_reason(world_.cluster(), ask_, {.code = ReasonCode::pinned_fits, .arguments = {node_}});
-    return true;
-  }
+  const bool any_leaving = world_.cluster().nodes().leaving[node_] > 0;
+  if (world_.differs() || any_leaving || !may_bind) look_at_now();
+  if (!may_bind || (now_ && now_->check_unreserved(node_))) return false;
+  place();
+  ask_.outcome = Outcome::fits;
+  ask_.explanation.nodes_fitting = 1;
+  set_reason(world_.cluster(), ask_, {.code = ReasonCode::pinned_fits, .arguments = {node_}});
+  return true;
+}
+
+bool PinnedAsk::fits_soon() {
+  if (!has_room_) return false;
+  const PinnedRule rule(world_, node_);
+  wait_in_turn([this] { return !now_->check_unreserved(node_); });
+  return true;
+}
+
+/// Waits for the pods that have to be gone from `now` before `fits` holds.
+void PinnedAsk::wait_in_turn(const std::function<bool()>& fits) {
+  place();
   reserve();
   ask_.outcome = Outcome::waits;
-  // Who waits long leaves room, too, to those who are nominated there (law 7).
-  const auto fits = [&] { return for_late_ ? !now->check(node_) : !now->check_unreserved(node_); };
   const auto elsewhere =
-      now->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
+      now_->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
   wait_for(world_, world_.needed_leavers(std::span(&node_, 1), elsewhere, fits), ask_);
   set_reason(world_.cluster(), ask_, waits_reason(ask_));
-  return true;
+}
+
+std::vector<NodeIndex> PinnedAsk::nominated_nodes() const {
+  const bool here = world_.cluster().pods().nominated[pod_] == node_;
+  if (!here || world_.holds().is_void(pod_)) return {};
+  return {node_};
+}
+
+bool PinnedAsk::nomination_holds() {
+  const PinnedRule rule(world_, node_);
+  return has_room();
+}
+
+std::vector<PodIndex> PinnedAsk::useful_late_pods() {
+  std::vector<PodIndex> useful;
+  if (!world_.survey().could_take(pod_, node_)) return useful;
+  std::ranges::copy_if(world_.late(), std::back_inserter(useful), [&](PodIndex late) {
+    return world_.cluster().pods().node[late] == node_ || could_use_late(world_, pod_, late);
+  });
+  return useful;
+}
+
+bool PinnedAsk::fits_late() {
+  const PinnedRule rule(world_, node_);
+  if (!has_room()) return false;
+  look_at_now();
+  now_->take_turns_on(node_);
+  if (world_.may_bind(pod_, node_) && !now_->check_unreserved(node_)) return false;
+  // An ask that waits long leaves room, too, to the pods that are nominated there (law 7).
+  wait_in_turn([this] { return !now_->check(node_); });
+  return waits_for_late(world_, ask_);
+}
+
+void PinnedAsk::settle(Plan& plan) {
+  fit_.reset();  // They would follow every move.
+  now_.reset();
+  world_.decided(pod_);
+  if (ask_.outcome == Outcome::fits) {
+    world_.bind(pod_, node_);
+  } else if (!ask_.placements.empty()) {
+    world_.nominate(pod_, node_, victims_);
+  }
+  // A reservation alone holds nothing: its room is its own from when its victims are chosen.
+  plan.asks.push_back(std::move(ask_));
 }
 
 void PinnedAsk::reserve() {
@@ -146,17 +247,17 @@ void PinnedAsk::reserve() {
                                      .since = std::min(noted.value_or(now), now)};
 }
 
-/// Also beside those who hold room by their nominations.
+/// Also beside the pods that hold room by their nominations.
 Shortfall PinnedAsk::shortfall() {
   Scratch& scratch = world_.after();
   const Scratch::Checkpoint before = scratch.checkpoint();
-  for (const PodIndex pod : fit_.holders(node_)) scratch.place(pod, node_);
+  for (const PodIndex pod : fit_->holders(node_)) scratch.place(pod, node_);
   const std::span<const std::int64_t> used_there = scratch.used(node_);
   std::vector<std::int64_t> used(used_there.begin(), used_there.end());
-  for (std::size_t column = 0; column < fit_.kept_free().size(); ++column) {
-    used[column] = saturated_add(used[column], fit_.kept_free()[column]);
+  for (std::size_t column = 0; column < fit_->kept_free().size(); ++column) {
+    used[column] = saturated_add(used[column], fit_->kept_free()[column]);
   }
-  Shortfall shortfall = shortfall_of(fit_.requests(), world_.survey().allocatable(node_), used);
+  Shortfall shortfall = shortfall_of(fit_->requests(), world_.survey().allocatable(node_), used);
   scratch.rollback(before);
   return shortfall;
 }
@@ -178,16 +279,20 @@ bool PinnedAsk::waits_out_delay() {
   return true;
 }
 
-void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates) {
-  if (unit().never_preempts && settings_.honour_preemption_policy) return never_preempts(classes);
+void PinnedAsk::preempt() {
+  const PinnedRule rule(world_, node_);
+  reserve();
+  const bool may_preempt = !unit().never_preempts || !settings_.honour_preemption_policy;
+  if (!may_preempt) return never_preempts();
+  CandidateList& candidates = shared_.candidates;
   const Shortfall missing = shortfall();
-  const bool more_than_room = !fit_.portless() || fit_.constraints().any();
-  CandidateSearch(world_, classes)
+  const bool more_than_room = !fit_->portless() || fit_->constraints().any();
+  CandidateSearch(world_, classes())
       .collect(node_, ask_.priority, missing, more_than_room, candidates);
   PlanReservation* const told = draft_.explain ? &*ask_.reservation : nullptr;
   VictimLadder ladder(world_,
-                      {.fit = fit_, .node = node_, .shortfall = missing, .candidates = candidates},
-                      classes.count(), told);
+                      {.fit = *fit_, .node = node_, .shortfall = missing, .candidates = candidates},
+                      classes().count(), told);
   const std::optional<LadderAnswer> answer = ladder.climb();
   const bool waits = answer && waits_out_delay();
   if (told != nullptr) {
@@ -195,7 +300,7 @@ void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates)
     explain_candidates(world_, ladder, candidates,
                        leave ? std::span(answer->units) : std::span<const std::uint32_t>{}, *told);
   }
-  if (!answer) return nothing_works(ladder, classes);
+  if (!answer) return nothing_works(ladder);
   if (waits) return;
   ask_.outcome = Outcome::preempts;
   place();
@@ -207,15 +312,15 @@ void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates)
   }
 }
 
-void PinnedAsk::never_preempts(const VictimClasses& classes) {
-  const std::optional<Refused> refused = fit_.check(node_);
+void PinnedAsk::never_preempts() {
+  const std::optional<Refused> refused = fit_->check(node_);
   refuse(refused.value_or(Refused{.reason = RefusalReason::promised}));
   ask_.outcome = refused ? Outcome::infeasible : Outcome::not_found;
   set_reason(
       world_.cluster(), ask_,
       {.code = ReasonCode::pinned_never_preempts,
        .arguments = {ask_.reservation->node, refusal_sentence(ask_.explanation.refusals.front())}});
-  explain_pinned_holders(world_, classes, node_, ask_);
+  explain_pinned_holders(world_, classes(), node_, ask_);
 }
 
 /// Whether fewer victims might do: all of them together took away what the ask needs beside it.
@@ -224,13 +329,13 @@ bool depends_on_victims(const Refused& refused) {
          refused.reason == RefusalReason::volume_limit;
 }
 
-void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
+void PinnedAsk::nothing_works(const VictimLadder& ladder) {
   std::optional<Refused> lasting = ladder.lasting();
   if (lasting && depends_on_victims(*lasting)) lasting.reset();
-  const std::optional<Refused> now = fit_.check(node_);
+  const std::optional<Refused> now = fit_->check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
-  // Room that is kept for somebody who may never come proves nothing.
-  const bool kept = !fit_.kept_free().empty() || fit_.has_holders(node_) ||
+  // Room that is kept for a pod that may never come proves nothing.
+  const bool kept = !fit_->kept_free().empty() || fit_->has_holders(node_) ||
                     std::ranges::any_of(world_.tentative_nominations(), [&](PodIndex pod) {
                       return world_.after().node_of(pod) == node_;
                     });
@@ -241,29 +346,7 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
                                    : ReasonCode::pinned_unfit_when_all_left;
   set_reason(world_.cluster(), ask_,
              {.code = code, .arguments = {ask_.reservation->node, refusal_sentence(told)}});
-  if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
-}
-
-/// While it lives, leaving pods count on the node by the rule of pinned asks.
-class PinnedRule {
- public:
-  PinnedRule(World& world, NodeIndex node)
-      : rule_(world, pods_of(world, node),
-              world.configuration().required_node.leaving_room == PinnedLeavingRoom::credited) {}
-
- private:
-  static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {
-    const Cluster& cluster = world.cluster();
-    if (cluster.nodes().leaving[node] == 0) return {};
-    return cluster.order().pods(node);
-  }
-
-  World::LeavingRoomRule rule_;
-};
-
-void no_such_node(const Cluster& cluster, std::string_view name, PlanAsk& ask) {
-  ask.outcome = Outcome::infeasible;
-  set_reason(cluster, ask, {.code = ReasonCode::pinned_node_missing, .arguments = {name}});
+  if (lasting) explain_pinned_holders(world_, classes(), node_, ask_);
 }
 
 class RequiredNodePolicy : public Policy {
@@ -276,22 +359,14 @@ class RequiredNodePolicy : public Policy {
   void finish(PlanAsk& ask, Losses& losses) override;
 
  private:
-  const VictimClasses& classes();
   bool crosses_to_others(PodIndex pod) const;
-  void credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask);
-  void wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& ask);
+  void refuse_missing_node(PodIndex pod, std::string_view name, bool placement_given);
 
   PolicyContext context_;
   Draft& draft_;
   World& world_;
-  std::optional<VictimClasses> classes_;  ///< Made when first needed.
-  CandidateList candidates_;              ///< Its memory is used again and again.
+  PinnedAsk::Shared shared_;
 };
-
-const VictimClasses& RequiredNodePolicy::classes() {
-  if (!classes_) classes_.emplace(world_.cluster(), world_.configuration(), world_.rules());
-  return *classes_;
-}
 
 /// Whether its node is of another regime.
 bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
@@ -302,7 +377,7 @@ bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
          world_.survey().regimes().of(*node) != Regime::pods;
 }
 
-/// Queues do not hold them: who can run nowhere else cannot wait for a share.
+/// Queues do not limit them: a pod that can run nowhere else cannot wait for a share.
 std::optional<Problem> RequiredNodePolicy::collect_turns(std::vector<AskTurn>& turns) {
   for (const PendingUnit& unit : context_.asking.units) {
     const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
@@ -319,89 +394,28 @@ std::optional<Problem> RequiredNodePolicy::collect_turns(std::vector<AskTurn>& t
 
 void RequiredNodePolicy::decide(const AskTurn& turn) {
   const PodIndex pod = turn.pod;
-  context_.deciding.start(world_.cluster().pods().unit[pod]);
-  const std::optional<NodeIndex> only = context_.asking.given_node(pod);
   const Cluster& cluster = world_.cluster();
-  PlanAsk ask = start_pod_ask(cluster, pod);
-  ask.placement_given = only.has_value();
+  context_.deciding.start(cluster.pods().unit[pod]);
+  const std::optional<NodeIndex> given = context_.asking.given_node(pod);
   const std::string_view name = required_node_of(cluster, pod);
-  const NodeIndex node = only.value_or(cluster.find_node(name, ask.plane).value_or(NodeIndex{}));
+  const std::string_view plane = cluster.text(cluster.pods().plane[pod]);
+  const NodeIndex node = given.value_or(cluster.find_node(name, plane).value_or(NodeIndex{}));
   if (!node.exists() || !cluster.nodes().flags[node].exists) {
-    no_such_node(world_.cluster(), name, ask);
-    world_.decided(pod);
-    draft_.plan.asks.push_back(std::move(ask));
-    return;
+    return refuse_missing_node(pod, name, given.has_value());
   }
-  ask.explanation.nodes_considered = 1;
-  std::vector<PodIndex> victims;
-  const bool any_late = !world_.late().empty();
-  if (any_late) credit_own_late(pod, node, ask);
-  {
-    const PinnedRule rule(world_, node);
-    PinnedAsk pinned(draft_, pod, node, ask);
-    if (!pinned.refused_for_ever() && !pinned.finds_room_beside_claims()) {
-      pinned.reserve();
-      pinned.preempt(classes(), candidates_);
-      victims.assign(pinned.victims().begin(), pinned.victims().end());
-    }
-  }
-  if (any_late) {
-    wait_for_late(pod, node, ask);
-    world_.return_late();
-  }
+  PinnedAsk ask(draft_, pod, node, given.has_value(), shared_);
+  drive_ask(world_, ask);
+  ask.settle(draft_.plan);
+}
+
+void RequiredNodePolicy::refuse_missing_node(PodIndex pod, std::string_view name,
+                                             bool placement_given) {
+  PlanAsk ask = start_pod_ask(world_.cluster(), pod);
+  ask.placement_given = placement_given;
+  ask.outcome = Outcome::infeasible;
+  set_reason(world_.cluster(), ask, {.code = ReasonCode::pinned_node_missing, .arguments = {name}});
   world_.decided(pod);
-  if (ask.outcome == Outcome::fits) {
-    world_.bind(pod, node);
-  } else if (!ask.placements.empty()) {
-    world_.nominate(pod, node, victims);
-  }
-  // A reservation alone holds nothing: its room is its own from when its victims are chosen.
   draft_.plan.asks.push_back(std::move(ask));
-}
-
-/// Law 6: pods that leave late and were made to leave for its nomination, if that holds.
-void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask) {
-  if (world_.cluster().pods().nominated[pod] != node) return;
-  const std::vector<PodIndex> own = late_victims_of(world_, node, ask);
-  if (own.empty() || world_.holds().is_void(pod)) return;
-  world_.credit_late(own);
-  bool valid = false;
-  {
-    const PinnedRule rule(world_, node);
-    PodFit fit(world_.survey(), world_.after(), pod, world_.holds());
-    fit.take_turns_on(node);
-    fit.keep_free(world_.holds().claimed(world_.after(), node));
-    valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
-            !world_.needs_uncertain_arrival(fit, node, {});
-  }
-  if (!valid) world_.return_late();
-}
-
-/// Law 6: if nothing was found, maybe it fits once those have left, too, who take their time.
-void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& ask) {
-  const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
-  std::vector<PodIndex> there;
-  std::ranges::copy_if(world_.late(), std::back_inserter(there), [&](PodIndex late) {
-    return world_.cluster().pods().node[late] == node || could_use_late(world_, pod, late);
-  });
-  if (!nothing || there.empty() || !world_.survey().could_take(pod, node)) return;
-  world_.credit_late(there);
-  PlanAsk again = start_pod_ask(world_.cluster(), pod);
-  again.placement_given = ask.placement_given;
-  again.explanation.nodes_considered = 1;
-  bool found = false;
-  {
-    const PinnedRule rule(world_, node);
-    PinnedAsk waiting(draft_, pod, node, again);
-    waiting.count_late();
-    found = waiting.finds_room_beside_claims();
-  }
-  if (found && waits_for_late(world_, again)) {
-    ask = std::move(again);
-    return explain_late_wait(world_, ask);
-  }
-  world_.return_late();
-  explain_late(world_, ask);
 }
 
 void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {

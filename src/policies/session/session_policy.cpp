@@ -7,6 +7,7 @@
 
 #include "policies/session/session_actions.hpp"
 #include "policies/session/session_explain.hpp"
+#include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
@@ -249,23 +250,30 @@ void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
   }
 }
 
-bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
+/// Room that it may use; what does not fit soon does not fit now.
+bool SessionPolicy::may_have_room(const SessionEntry& entry) {
   Kind& kind = kind_of(entry);
-  // What will not fit does not fit now.
+  kind.no_room = kind.no_room || room_.too_large(entry);
+  return !kind.no_room;
+}
+
+bool SessionPolicy::fits_in(RoomRows& room, Outcome outcome, const SessionEntry& entry,
+                            PlanAsk& ask) {
+  const std::vector<SessionPlace>& places = placer_.find(entry, room);
+  if (places.empty()) return false;
+  ask.outcome = outcome;
+  settle(entry, places, ask);
+  return true;
+}
+
+bool SessionPolicy::fits_now(const SessionEntry& entry, PlanAsk& ask) {
+  return may_have_room(entry) && fits_in(room_.both(), Outcome::fits, entry, ask);
+}
+
+bool SessionPolicy::fits_soon(const SessionEntry& entry, PlanAsk& ask) {
+  Kind& kind = kind_of(entry);
   if (kind.no_room) return false;
-  if (room_.too_large(entry)) {
-    kind.no_room = true;
-    return false;
-  }
-  const auto look_in = [&](RoomRows& room, Outcome outcome) {
-    const std::vector<SessionPlace>& places = placer_.find(entry, room);
-    if (places.empty()) return false;
-    ask.outcome = outcome;
-    settle(entry, places, ask);
-    return true;
-  };
-  if (look_in(room_.both(), Outcome::fits)) return true;
-  if (world_.differs() && look_in(room_.after(), Outcome::waits)) return true;
+  if (world_.differs() && fits_in(room_.after(), Outcome::waits, entry, ask)) return true;
   kind.no_room = !placer_.stopped();
   if (placer_.stopped()) ask.bounds_reached.emplace_back(placer_.bound());
   return false;
@@ -281,39 +289,41 @@ std::span<const SessionKernel>::iterator SessionPolicy::lost_kernel(
 }
 
 /// A suspended session has its memory where it is; the rest of it may fit again.
-bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
+bool SessionPolicy::resumes_in(RoomRows& room, Outcome outcome, const SessionEntry& entry,
+                               PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
+  if (lost_kernel(entry) != kernels.end()) return false;
   const Cluster& cluster = world_.cluster();
-  if (const auto lost = lost_kernel(entry); lost != kernels.end()) {
-    const auto at = static_cast<std::size_t>(lost - kernels.begin());
-    set_reason(
-        cluster, ask,
-        {.code = ReasonCode::session_node_lost, .arguments = {entry.object->kernels[at].node}});
-    return false;
+  std::size_t done = 0;
+  for (; done < kernels.size(); ++done) {
+    const SessionKernel& kernel = kernels[done];
+    const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
+    if (!room.fits(kernel.place, amounts)) break;
+    room.take(kernel.place, amounts);
   }
-  set_reason(cluster, ask, {.code = ReasonCode::session_suspended});
-  const auto fit = [&](RoomRows& room) {
-    std::size_t done = 0;
-    for (; done < kernels.size(); ++done) {
-      const SessionKernel& kernel = kernels[done];
-      const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
-      if (!room.fits(kernel.place, amounts)) break;
-      room.take(kernel.place, amounts);
-    }
-    for (std::size_t at = 0; at < done; ++at) {
-      room.give(kernels[at].place, cluster.requests(cluster.pods().requests[kernels[at].row]));
-    }
-    return done == kernels.size();
-  };
-  const bool now = fit(room_.both());
-  if (!now && !fit(room_.after())) return false;
-  ask.outcome = now ? Outcome::fits : Outcome::waits;
-  ask.reason.clear();
+  for (std::size_t at = 0; at < done; ++at) {
+    room.give(kernels[at].place, cluster.requests(cluster.pods().requests[kernels[at].row]));
+  }
+  if (done < kernels.size()) return false;
+  ask.outcome = outcome;
   std::vector<SessionPlace> places;
   places.reserve(kernels.size());
   for (const SessionKernel& kernel : kernels) places.push_back(kernel.place);
   settle(entry, places, ask);
   return true;
+}
+
+void SessionPolicy::stay_suspended(const SessionEntry& entry, PlanAsk& ask) {
+  ask.outcome = Outcome::not_found;
+  const std::span<const SessionKernel> kernels = table_.kernels(entry);
+  const auto lost = lost_kernel(entry);
+  if (lost == kernels.end()) {
+    return set_reason(world_.cluster(), ask, {.code = ReasonCode::session_suspended});
+  }
+  const auto at = static_cast<std::size_t>(lost - kernels.begin());
+  set_reason(
+      world_.cluster(), ask,
+      {.code = ReasonCode::session_node_lost, .arguments = {entry.object->kernels[at].node}});
 }
 
 // ---- Preemption ---------------------------------------------------------------------------------
@@ -423,6 +433,44 @@ void SessionPolicy::conclude(SessionIndex session, PlanAsk ask) {
   draft_.plan.asks.push_back(std::move(ask));
 }
 
+/// A pending session: any nodes of its group, other sessions may leave.
+class SessionPolicy::PendingAsk : public AskStrategy {
+ public:
+  PendingAsk(SessionPolicy& policy, const SessionEntry& entry, PlanAsk& ask)
+      : policy_(policy), entry_(entry), ask_(ask) {}
+
+  PlanAsk& answer() override { return ask_; }
+  bool fits_now() override { return policy_.fits_now(entry_, ask_); }
+  bool fits_soon() override { return policy_.fits_soon(entry_, ask_); }
+  void preempt() override { policy_.preempt(entry_, ask_); }
+
+ private:
+  SessionPolicy& policy_;
+  const SessionEntry& entry_;
+  PlanAsk& ask_;
+};
+
+/// A suspended session: the nodes where it is, and no other session leaves.
+class SessionPolicy::SuspendedAsk : public AskStrategy {
+ public:
+  SuspendedAsk(SessionPolicy& policy, const SessionEntry& entry, PlanAsk& ask)
+      : policy_(policy), entry_(entry), ask_(ask) {}
+
+  PlanAsk& answer() override { return ask_; }
+  bool fits_now() override {
+    return policy_.resumes_in(policy_.room_.both(), Outcome::fits, entry_, ask_);
+  }
+  bool fits_soon() override {
+    return policy_.resumes_in(policy_.room_.after(), Outcome::waits, entry_, ask_);
+  }
+  void preempt() override { policy_.stay_suspended(entry_, ask_); }
+
+ private:
+  SessionPolicy& policy_;
+  const SessionEntry& entry_;
+  PlanAsk& ask_;
+};
+
 void SessionPolicy::take(const SessionTurn& turn) {
   if (decided_[turn.session] != 0) return;
   const SessionEntry& entry = table_.sessions()[turn.session];
@@ -434,9 +482,11 @@ void SessionPolicy::take(const SessionTurn& turn) {
   if (turn.only_nomination) {
     if (!keeps_nomination(entry, ask)) return;
   } else if (entry.standing == SessionStanding::suspended) {
-    if (!finds_room_again(entry, ask)) ask.outcome = Outcome::not_found;
-  } else if (!finds_room(entry, ask)) {
-    preempt(entry, ask);
+    SuspendedAsk suspended(*this, entry, ask);
+    drive_ask(world_, suspended);
+  } else {
+    PendingAsk pending(*this, entry, ask);
+    drive_ask(world_, pending);
   }
   conclude(turn.session, std::move(ask));
 }

@@ -46,13 +46,16 @@ class SessionPolicy : public Policy {
   void finish(PlanAsk& ask, Losses& losses) override;
 
  private:
+  class PendingAsk;
+  class SuspendedAsk;
+
   /// All turns, group by group.
   std::vector<SessionTurn> turns() const;
   /// Whether there is such a session, and it is pending or suspended.
   bool asks(const AskName& name) const;
   void take(const SessionTurn& turn);
   AskName name_of(const SessionTurn& turn) const;
-  /// Whose grace time is over is to end.
+  /// Sessions whose grace time is over are to end.
   void end_grace();
   /// Says in the plan how the groups look, for people.
   void describe_groups();
@@ -85,9 +88,13 @@ class SessionPolicy : public Policy {
   std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
   void keep_for_absent(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
-  bool finds_room(const SessionEntry& entry, PlanAsk& ask);
+  bool may_have_room(const SessionEntry& entry);
+  bool fits_in(RoomRows& room, Outcome outcome, const SessionEntry& entry, PlanAsk& ask);
+  bool fits_now(const SessionEntry& entry, PlanAsk& ask);
+  bool fits_soon(const SessionEntry& entry, PlanAsk& ask);
   std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
-  bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
+  bool resumes_in(RoomRows& room, Outcome outcome, const SessionEntry& entry, PlanAsk& ask);
+  void stay_suspended(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
   void settle(const SessionEntry& entry, const std::vector<SessionPlace>& places, PlanAsk& ask,

@@ -41,56 +41,6 @@ void needs_what_leaves(const World& world, PlanAsk& ask) {
   set_reason(world.cluster(), ask, {.code = ReasonCode::place_needs_leaving_pods});
 }
 
-std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask) {
-  const PodColumns& pods = world.cluster().pods();
-  std::vector<PodIndex> own;
-  for (const PodIndex pod : world.late()) {
-    if (pods.node[pod] != node) continue;
-    const std::string& noted = world.cluster().notes(pods.notes[pod]).evicted_for;
-    const bool preempted =
-        pods.flags[pod].disrupted_by_preemption && world.rules().priority_of(pod) < ask.priority;
-    if (noted.empty() ? preempted : noted == ask_text(ask)) own.push_back(pod);
-  }
-  return own;
-}
-
-bool could_use_late(World& world, PodIndex pod, PodIndex late) {
-  const Cluster& cluster = world.cluster();
-  const PodColumns& pods = cluster.pods();
-  const NodeIndex node = pods.node[late];
-  if (cluster.nodes().flags[node].exists && world.survey().could_take(pod, node)) return true;
-  const std::vector<ClaimUse>& held = cluster.shape(pods.shape[late]).claims;
-  return std::ranges::any_of(cluster.shape(pods.shape[pod]).claims, [&](const ClaimUse& wanted) {
-    return std::ranges::find(held, wanted) != held.end();
-  });
-}
-
-bool waits_for_late(const World& world, const PlanAsk& ask) {
-  return ask.outcome == Outcome::waits &&
-         std::ranges::any_of(ask.waits_for, [&](const PodPlacement& awaited) {
-           const auto pod =
-               world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
-           return pod && world.rules().late(*pod);
-         });
-}
-
-void explain_late_wait(const World& world, PlanAsk& ask) {
-  Time last = world.time();
-  for (const PodPlacement& awaited : ask.waits_for) {
-    const auto pod = world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
-    if (pod) last = std::max(last, world.departures().leaves_at(*pod));
-  }
-  add_reason(world.cluster(), ask,
-             {.code = ReasonCode::takes_long, .arguments = {last - world.time()}});
-}
-
-void explain_late(const World& world, PlanAsk& ask) {
-  ask.outcome = Outcome::not_found;
-  add_reason(world.cluster(), ask,
-             {.code = ReasonCode::late_pods_do_not_help,
-              .arguments = {world.late().size(), world.configuration().engine.leave_wait_max}});
-}
-
 Reason waits_reason(const PlanAsk& ask) {
   const std::string& node = ask.placements.front().node;
   if (ask.waits_for.empty()) {

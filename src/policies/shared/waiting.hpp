@@ -24,18 +24,6 @@ bool fits_without(World& world, std::span<const PodIndex> leaving,
 /// The answer to an ask whose queue has room only once a pod is gone that its place depends on.
 void needs_what_leaves(const World& world, PlanAsk& ask);
 
-/// Law 6: late pods on the node that were made to leave for this ask.
-std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask);
-/// Whether the pod could use what a late one leaves behind: room on its node, or a claim of both.
-bool could_use_late(World& world, PodIndex pod, PodIndex late);
-/// Whether one of the pods that the ask waits for leaves late.
-bool waits_for_late(const World& world, const PlanAsk& ask);
-/// Nothing else was found, so that it waits for pods that leave late: says until when.
-void explain_late_wait(const World& world, PlanAsk& ask);
-/// Nothing was found, and the room of late pods was not counted: the ask says so, and is not called
-/// infeasible for that.
-void explain_late(const World& world, PlanAsk& ask);
-
 /// Why the one pod of the ask waits for room on its node.
 Reason waits_reason(const PlanAsk& ask);
 

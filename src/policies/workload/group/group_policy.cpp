@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/group_status.hpp"
+#include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
@@ -24,19 +25,28 @@ std::vector<PodIndex> pods_of(std::span<const PodOnNode> places) {
   return pods;
 }
 
-class GroupDecision {
+class GroupAsk : public AskStrategy {
  public:
-  GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given);
+  GroupAsk(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given);
 
-  void run();
+  void decide();
+
+  PlanAsk& answer() override { return ask_; }
+  bool is_refused() override;
+  bool fits_now() override;
+  bool fits_soon() override;
+  bool is_held() override;
+  void preempt() override;
+  std::vector<NodeIndex> nominated_nodes() const override;
+  bool nomination_holds() override { return !valid_nominations().empty(); }
+  std::vector<PodIndex> useful_late_pods() override;
+  bool fits_late() override;
 
  private:
   const Unit& unit() const { return world_.cluster().units()[task_.unit]; }
   const Group& group() const { return world_.cluster().groups()[unit().group]; }
 
   void read_members(std::span<const PodOnNode> given);
-  bool cannot_ask();
-  bool fits_now();
   bool fits_later();
   std::vector<PodOnNode> nominations() const;
   std::vector<PodOnNode> valid_nominations();
@@ -50,10 +60,8 @@ class GroupDecision {
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
   std::vector<PodOnNode> places_of(const PlanningRules& planning, std::span<const PodIndex> members,
                                    const GroupDomain& domain, MemberFits* now);
-  bool held_by_nominations();
   bool fits_instead_of_others();
   void end_lost_nominations();
-  void preempt();
   std::optional<GroupCandidate> search();
   enum class Queued : std::uint8_t { now, later };
   bool keep_to_queue(std::vector<PodOnNode>& places, Queued when) const;
@@ -65,9 +73,6 @@ class GroupDecision {
   void note_bound(std::string_view name);
   Time created() const;
   void fill_room_left_by(GroupCandidate& chosen);
-  void credit_own_late();
-  bool awaits_late();
-  void wait_for_late(const PlanAsk& undecided);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
               std::span<const PodIndex> victims);
 
@@ -83,7 +88,7 @@ class GroupDecision {
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;          ///< And victims are taken for the minimum only.
   bool given_apart_ = false;           ///< No domain contains the places that are given.
-  bool avoid_nominated_room_ = false;  ///< No member takes room that is nominated to anybody.
+  bool avoid_nominated_room_ = false;  ///< No member takes room that is nominated to another ask.
   bool stays_ = false;                 ///< It has places, and others could lose theirs if it moved.
   bool waits_for_queue_ = false;       ///< Nodes have room now.
   bool needs_what_leaves_ = false;     ///< Its queue waits for pods that its place depends on.
@@ -91,7 +96,7 @@ class GroupDecision {
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
-GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given)
+GroupAsk::GroupAsk(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given)
     : draft_(draft), world_(draft.world) {
   task_.unit = unit;
   ask_.kind = AskKind::pod_group;
@@ -110,7 +115,7 @@ GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOn
                  domains_.empty();
 }
 
-void GroupDecision::read_members(std::span<const PodOnNode> given) {
+void GroupAsk::read_members(std::span<const PodOnNode> given) {
   const PodColumns& pods = world_.cluster().pods();
   for (const PodIndex pod : group().members) {
     if (world_.departures().leaving(pod)) continue;
@@ -122,8 +127,8 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   }
   order_members(world_, world_.configuration().workload.member_order, task_.members);
   if (world_.configuration().workload.nomination_held_by == NominationHeldBy::placement) {
-    // Who is promised a place takes it before another member does, and who still has it before who
-    // has lost it: the others would be placed there instead.
+    // A nominated member takes its place before another member does, and members whose nomination
+    // holds come before those whose nomination is lost: the others would be placed there instead.
     const auto lost = std::ranges::stable_partition(
         task_.members, [&](PodIndex member) { return pods.nominated[member].exists(); });
     if (world_.configuration().workload.evict_for == EvictFor::each) {
@@ -140,33 +145,24 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   const bool others_ask = evict_for == EvictFor::each && given.empty();
   max_members_ = others_ask ? std::min(task_.needed, task_.members.size()) : task_.members.size();
   minimum_runs_ = evict_for != EvictFor::all && unit().gang && missing <= 0;
-  // In the order in which members are placed; who is not given a place gets none.
+  // In the order in which members are placed; members without a given place get none.
   for (const PodIndex member : task_.members) {
     const auto at = std::ranges::find(given, member, &PodOnNode::pod);
     if (at != given.end()) task_.given.push_back(*at);
   }
 }
 
-void GroupDecision::run() {
+void GroupAsk::decide() {
   {
-    // Members hold no room against each other, but those who ask for themselves do.
+    // Members hold no room against each other, but those that ask for themselves do.
     World::NominationsIgnored ignored(world_);
     for (const PodIndex member : std::span(task_.members).first(max_members_))
       ignored.ignore(member);
     after_.emplace(world_, world_.after(), task_.members);
-    const bool any_late = !world_.late().empty();
-    if (any_late) credit_own_late();
-    const bool done = cannot_ask() || fits_now() || fits_later() || fits_instead_of_others() ||
-                      held_by_nominations();
-    if (!done) {
-      const PlanAsk undecided = ask_;
-      preempt();
-      if (any_late) wait_for_late(undecided);
-    }
-    if (any_late) world_.return_late();
+    drive_ask(world_, *this);
     explain_held_back(draft_, task_, domains_, *after_, ask_);
   }
-  // Those who are left over ask for themselves, and until then hold what is nominated to them.
+  // The other members ask for themselves, and until then hold what is nominated to them.
   const bool others_ask = max_members_ < task_.members.size() && !ask_.placements.empty();
   if (others_ask) end_lost_nominations();
   for (const PodIndex member : task_.members) {
@@ -175,47 +171,35 @@ void GroupDecision::run() {
   draft_.plan.asks.push_back(std::move(ask_));
 }
 
-/// Law 6: pods that leave late and were made to leave for its nominations, if these hold.
-void GroupDecision::credit_own_late() {
-  std::vector<PodIndex> own;
-  std::set<NodeIndex> nodes;
+std::vector<NodeIndex> GroupAsk::nominated_nodes() const {
+  std::vector<NodeIndex> nodes;
   for (const PodOnNode& place : nominations()) {
-    if (!nodes.insert(place.node).second) continue;
-    const std::vector<PodIndex> there = late_victims_of(world_, place.node, ask_);
-    own.insert(own.end(), there.begin(), there.end());
+    if (std::ranges::find(nodes, place.node) == nodes.end()) nodes.push_back(place.node);
   }
-  if (own.empty()) return;
-  world_.credit_late(own);
-  if (valid_nominations().empty()) world_.return_late();
+  return nodes;
 }
 
-/// Otherwise its members would come at once, and asks before it would wait for the late ones.
-bool GroupDecision::awaits_late() {
-  ask_.outcome = Outcome::waits;
-  return waits_for_late(world_, ask_);
-}
-
-/// Law 6: nothing was found. Maybe it fits once those have left, too, who take their time.
-void GroupDecision::wait_for_late(const PlanAsk& undecided) {
-  const bool nothing = ask_.outcome == Outcome::infeasible || ask_.outcome == Outcome::not_found;
-  const auto useful = [this](PodIndex late) {
+std::vector<PodIndex> GroupAsk::useful_late_pods() {
+  const std::span<const PodIndex> late = world_.late();
+  const bool useful = std::ranges::any_of(late, [&](PodIndex pod) {
     return std::ranges::any_of(
-        task_.members, [&](PodIndex member) { return could_use_late(world_, member, late); });
-  };
-  if (!nothing || std::ranges::none_of(world_.late(), useful)) return;
-  world_.credit_late(world_.late());
-  PlanAsk failed = std::exchange(ask_, undecided);
+        task_.members, [&](PodIndex member) { return could_use_late(world_, member, pod); });
+  });
+  if (!useful) return {};
+  return {late.begin(), late.end()};
+}
+
+bool GroupAsk::fits_late() {
   room_without_queue_.clear();
   for_late_ = true;
-  if (fits_later()) return explain_late_wait(world_, ask_);
-  world_.return_late();
-  ask_ = std::move(failed);
-  explain_late(world_, ask_);
+  return fits_later();
 }
 
-/// Laws 1 and 10: what members who ask for themselves were promised is not worth a victim, nor is
+bool GroupAsk::fits_soon() { return fits_later() || fits_instead_of_others(); }
+
+/// Laws 1 and 10: what members that ask for themselves were promised is not worth a victim, nor is
 /// the minimum infeasible because of it.
-bool GroupDecision::fits_instead_of_others() {
+bool GroupAsk::fits_instead_of_others() {
   bool any = false;
   World::NominationsIgnored ignored(world_);
   for (const PodIndex member : std::span(task_.members).subspan(max_members_)) {
@@ -229,9 +213,9 @@ bool GroupDecision::fits_instead_of_others() {
   return false;
 }
 
-/// Those who are left over whose nominated room is taken now, by other members. Who would not fit
-/// without these either may wait for somebody whose turn is still to come.
-void GroupDecision::end_lost_nominations() {
+/// Members without a place whose nominated room is taken now by other members. A member that would
+/// not fit without these either may wait for an ask whose turn is still to come.
+void GroupAsk::end_lost_nominations() {
   const PodColumns& pods = world_.cluster().pods();
   Scratch& after = world_.after();
   std::vector<PodIndex> placed;
@@ -257,7 +241,7 @@ void GroupDecision::end_lost_nominations() {
 }
 
 /// What no room could help.
-bool GroupDecision::cannot_ask() {
+bool GroupAsk::is_refused() {
   const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
   if (!unit().defined) {
     ask_.outcome = Outcome::not_found;
@@ -280,11 +264,11 @@ bool GroupDecision::cannot_ask() {
   return true;
 }
 
-bool GroupDecision::fits_now() {
-  // Who has places does not take others from somebody less important.
+bool GroupAsk::fits_now() {
+  // A gang that has places does not take others from a less important ask.
   const std::vector<PodOnNode> nominated = nominations();
   avoid_nominated_room_ = nominated.size() >= task_.needed && fit_as_nominated(nominated);
-  // Where all are to go and can: the room may be nominated to somebody less important, too.
+  // Where all are nominated and can go: the room may be nominated to a less important ask, too.
   std::vector<PodOnNode> places;
   if (avoid_nominated_room_ && nominated.size() == max_members_) places = valid_nominations();
   const bool there =
@@ -307,7 +291,7 @@ bool GroupDecision::fits_now() {
 }
 
 /// Where members are to go by nominations from before.
-std::vector<PodOnNode> GroupDecision::nominations() const {
+std::vector<PodOnNode> GroupAsk::nominations() const {
   std::vector<PodOnNode> places;
   for (const PodIndex member : task_.members) {
     const NodeIndex node = world_.cluster().pods().nominated[member];
@@ -320,7 +304,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
   return places;
 }
 
-bool GroupDecision::fits_later() {
+bool GroupAsk::fits_later() {
   std::vector<PodOnNode> places;
   if (world_.differs() && !stays_) places = places_in(nullptr);
   if (places.size() < task_.needed) places = valid_nominations();
@@ -339,21 +323,25 @@ bool GroupDecision::fits_later() {
   places = std::move(within);
   const bool at_once = starts_at_once(places);
   if (needs_what_leaves_) return true;
-  if (for_late_ && (at_once || !awaits_late())) return false;
+  if (for_late_) {
+    // If none of them leaves late, it would come at once, and earlier asks would have to wait.
+    ask_.outcome = Outcome::waits;
+    if (at_once || !waits_for_late(world_, ask_)) return false;
+  }
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   set_reason(world_.cluster(), ask_,
              at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason());
   return true;
 }
 
-Reason GroupDecision::waits_reason() const {
+Reason GroupAsk::waits_reason() const {
   return waits_for_queue_ ? queue_waits_reason(ask_, world_.limits()->title())
                           : group_waits_reason(ask_);
 }
 
 /// Drops members beyond those that are needed until its queue has room for the rest. False: it has
 /// no room for those.
-bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
+bool GroupAsk::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
   if (world_.limits() == nullptr) return true;
   while (true) {
     const std::vector<PodIndex> coming = pods_of(places);
@@ -366,8 +354,8 @@ bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) c
   }
 }
 
-/// Otherwise says for whom they wait.
-bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
+/// False: the entry says which pods they wait for.
+bool GroupAsk::starts_at_once(std::span<const PodOnNode> places) {
   if (!find_leavers(places) || !world_.may_bind(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
   if (world_.limits() == nullptr || world_.limits()->has_room_now(coming)) return true;
@@ -384,7 +372,7 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
 }
 
 /// A place for each, and enough of its queue gone.
-QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
+QueueVerdict GroupAsk::suits_queue(GroupCandidate& candidate) {
   if (world_.limits() == nullptr) return QueueVerdict::has_room;
   const auto fits = [&](std::span<const PodIndex> gone) {
     return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
@@ -404,15 +392,15 @@ QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
 }
 
 /// Other members in other places might do: nothing is proven.
-void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
+void GroupAsk::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
   ask_.outcome = Outcome::not_found;
   set_reason(world_.cluster(), ask_,
              queue_full_reason(world_, pods_of(places), verdict, unit().never_preempts));
 }
 
-/// Beside whoever is nominated there too, or when everybody who is nominated has come: those of one
-/// node alone may look uneven.
-bool GroupDecision::fit_as_nominated(std::span<const PodOnNode> places) {
+/// Beside the other pods that are nominated there, or when all nominated pods have come: those of
+/// one node alone may look uneven.
+bool GroupAsk::fit_as_nominated(std::span<const PodOnNode> places) {
   if (after_->fit_in_turn(places, MemberFits::Nominations::count)) return true;
   if (places.empty() || !after_->constrained()) return false;
   if (!after_->fit_in_turn(places, MemberFits::Nominations::ignore)) return false;
@@ -429,8 +417,8 @@ bool GroupDecision::fit_as_nominated(std::span<const PodOnNode> places) {
 }
 
 /// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
-/// may miss it: where they lean on each other, or where somebody less important is nominated, too.
-std::vector<PodOnNode> GroupDecision::valid_nominations() {
+/// may miss it: where they depend on each other, or where a less important ask is nominated, too.
+std::vector<PodOnNode> GroupAsk::valid_nominations() {
   if (world_.configuration().workload.nomination_held_by != NominationHeldBy::placement) return {};
   std::vector<PodOnNode> places = nominations();
   const bool together = std::ranges::any_of(
@@ -442,10 +430,10 @@ std::vector<PodOnNode> GroupDecision::valid_nominations() {
   return valid ? places : std::vector<PodOnNode>{};
 }
 
-/// True: they fit at once. Otherwise says for whom they wait.
-bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
+/// True: they fit at once. Otherwise the entry says which pods they wait for.
+bool GroupAsk::find_leavers(std::span<const PodOnNode> places) {
   MemberFits& fits = now();
-  // Who waits long leaves room, too, to those who are nominated there (law 7).
+  // An ask that waits long leaves room, too, to the pods that are nominated there (law 7).
   const auto nominations =
       for_late_ ? MemberFits::Nominations::count : MemberFits::Nominations::ignore;
   const auto fit = [&] { return fits.fit_in_turn(places, nominations); };
@@ -458,9 +446,9 @@ bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
   return false;
 }
 
-/// Places without anybody leaving for them: in the domain that takes the most members, the first of
+/// Places without victims: in the domain that takes the most members, the first of
 /// equals.
-std::vector<PodOnNode> GroupDecision::places_in(MemberFits* now) {
+std::vector<PodOnNode> GroupAsk::places_in(MemberFits* now) {
   std::vector<PodOnNode> most;
   for (const GroupDomain& domain : domains_) {
     std::vector<PodOnNode> places = places_in(domain, now);
@@ -470,7 +458,7 @@ std::vector<PodOnNode> GroupDecision::places_in(MemberFits* now) {
 }
 
 /// The worlds are left as they were.
-std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits* now) {
+std::vector<PodOnNode> GroupAsk::places_in(const GroupDomain& domain, MemberFits* now) {
   const Scratch::Checkpoint before_after = world_.after().checkpoint();
   const Scratch::Checkpoint before_now = world_.now().checkpoint();
   std::vector<PodOnNode> places;
@@ -507,9 +495,9 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 }
 
 /// They are in the worlds afterwards.
-std::vector<PodOnNode> GroupDecision::places_of(const PlanningRules& planning,
-                                                std::span<const PodIndex> members,
-                                                const GroupDomain& domain, MemberFits* now) {
+std::vector<PodOnNode> GroupAsk::places_of(const PlanningRules& planning,
+                                           std::span<const PodIndex> members,
+                                           const GroupDomain& domain, MemberFits* now) {
   GroupPlacer placer(world_, planning, domain, *after_, now, nullptr);
   std::vector<PodOnNode> places =
       placer.place({.members = members,
@@ -521,7 +509,7 @@ std::vector<PodOnNode> GroupDecision::places_of(const PlanningRules& planning,
 }
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves a nominated node.
-bool GroupDecision::held_by_nominations() {
+bool GroupAsk::is_held() {
   if (world_.configuration().workload.nomination_held_by != NominationHeldBy::preempted_pods ||
       unit().never_preempts) {
     return false;
@@ -539,7 +527,7 @@ bool GroupDecision::held_by_nominations() {
   return true;
 }
 
-void GroupDecision::preempt() {
+void GroupAsk::preempt() {
   if (unit().never_preempts && !room_without_queue_.empty()) {
     return queue_is_full(room_without_queue_, QueueVerdict::too_little);
   }
@@ -605,7 +593,7 @@ void GroupDecision::preempt() {
 }
 
 /// The best score over all domains, the first domain of equals.
-std::optional<GroupCandidate> GroupDecision::search() {
+std::optional<GroupCandidate> GroupAsk::search() {
   GroupPlans plans(draft_, task_, *after_);
   plans.search(domains_);
   for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
@@ -631,14 +619,14 @@ std::optional<GroupCandidate> GroupDecision::search() {
   return std::nullopt;
 }
 
-void GroupDecision::note_bound(std::string_view name) {
+void GroupAsk::note_bound(std::string_view name) {
   if (std::ranges::find(ask_.bounds_reached, name) == ask_.bounds_reached.end()) {
     ask_.bounds_reached.emplace_back(name);
   }
 }
 
 /// Its oldest member says how long it has waited, where its own object does not.
-Time GroupDecision::created() const {
+Time GroupAsk::created() const {
   Time created = group().object ? group().object->created.value_or(no_time) : no_time;
   if (created != no_time) return created;
   for (const PodIndex member : task_.members) {
@@ -649,7 +637,7 @@ Time GroupDecision::created() const {
 }
 
 /// Members beyond those that others leave for take what is free once they are gone.
-void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
+void GroupAsk::fill_room_left_by(GroupCandidate& chosen) {
   Scratch& scratch = world_.after();
   const Scratch::Checkpoint before = scratch.checkpoint();
   scratch.remove(chosen.victims.pods);
@@ -667,15 +655,15 @@ void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
   scratch.rollback(before);
 }
 
-const GroupDomain* GroupDecision::domain_around(std::span<const PodOnNode> places) const {
+const GroupDomain* GroupAsk::domain_around(std::span<const PodOnNode> places) const {
   const auto around = std::ranges::find_if(
       domains_, [&](const GroupDomain& domain) { return contains(world_, domain, places); });
   CHECK(around != domains_.end(), "places are found inside a domain");
   return &*around;
 }
 
-void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
-                           std::span<const PodIndex> victims) {
+void GroupAsk::settle(Outcome outcome, std::span<const PodOnNode> places,
+                      std::span<const PodIndex> victims) {
   ask_.outcome = outcome;
   const auto around = std::ranges::find_if(domains_, [&](const GroupDomain& domain) {
     return std::ranges::all_of(
@@ -693,7 +681,7 @@ void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
 }  // namespace
 
 void decide_group(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given) {
-  GroupDecision(draft, unit, given).run();
+  GroupAsk(draft, unit, given).decide();
 }
 
 }  // namespace makeway
