@@ -30,9 +30,24 @@ Departures::Departures(const Survey& survey, const Configuration& configuration,
 
 Departure Departures::classify(PodIndex pod) const {
   const Time deletion = cluster_.pods().deletion[pod];
-  if (!(now_ - deletion < timeout_)) return Departure::stuck;
+  if (is_patience_over(deletion)) return Departure::stuck;
   const bool late = wait_max_ < deletion - now_ && !cluster_.pods().flags[pod].kernel;
   return late ? Departure::late : Departure::soon;
+}
+
+Departures::Changes Departures::changes(const Cluster& cluster, const EngineSettings& settings,
+                                        PodIndex pod) {
+  const Time deletion = cluster.pods().deletion[pod];
+  return {.soon_from = deletion + Duration{-settings.leave_wait_max.ms},
+          .stuck_from = deletion + settings.leave_timeout};
+}
+
+Time Departures::forced_from(const Cluster& cluster, const ReplicaSettings& settings,
+                             PodIndex pod) {
+  const bool at_end = settings.force_delete_after == ForceDeleteAfter::grace_period;
+  const std::int32_t grace = cluster.pods().deletion_grace_seconds[pod];
+  const Duration earlier{at_end ? 0 : std::int64_t{-1000} * grace};
+  return cluster.pods().deletion[pod] + earlier + settings.force_delete_extra_delay;
 }
 
 /// Kernels on nodes of resource groups are credited whatever the rule of pods.

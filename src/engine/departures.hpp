@@ -8,8 +8,7 @@
 // For its own queue a pod that leaves soon or late has left already (SPEC section 3).
 // Which pods are gone from the room that an ask sees is a rule (LeavingRoom): `credited`, those
 // that leave soon; `victims`, none, and they may be evicted again (kube-scheduler). Pinned asks of
-// YuniKorn credit none (PinnedLeavingRoom). Only this file reads deletion times for decisions
-// about pods.
+// YuniKorn credit none (PinnedLeavingRoom). Only these two files read deletion times to decide.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +38,16 @@ class Departures {
   bool departing(PodIndex pod) const { return leaving(pod) && !stuck(pod); }
   /// The deletion time, which contains the grace period.
   Time leaves_at(PodIndex pod) const { return cluster_.pods().deletion[pod]; }
+  /// `engine.leaveTimeout` has passed since then.
+  bool is_patience_over(Time since) const { return !(now_ - since < timeout_); }
+  /// When the departure of a leaving pod changes: from late to soon, and from soon to stuck.
+  struct Changes {
+    Time soon_from;
+    Time stuck_from;
+  };
+  static Changes changes(const Cluster& cluster, const EngineSettings& settings, PodIndex pod);
+  /// From when a leaving replica may be deleted by force (SPEC section 4).
+  static Time forced_from(const Cluster& cluster, const ReplicaSettings& settings, PodIndex pod);
 
   /// Pods that leave soon and whose room the rule of their kind credits: by node and importance.
   std::span<const PodIndex> soon() const { return soon_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/backoff.hpp"
 #include "base/checked_math.hpp"
 #include "model/object_text.hpp"
 #include "model/session_names.hpp"
@@ -64,12 +65,8 @@ SessionFate fate_of(const SessionSettings& settings, const Session& session,
 }
 
 Duration backoff_after(const SessionSettings& settings, std::int64_t preemptions) {
-  Duration backoff = settings.backoff_first;
-  for (std::int64_t at = 1; at < preemptions && backoff < settings.backoff_max; ++at) {
-    backoff.ms = saturated_mul(backoff.ms, 2);
-    if (backoff.ms == 0) break;
-  }
-  return std::min(backoff, settings.backoff_max);
+  const Backoff backoff{.first = settings.backoff_first, .max = settings.backoff_max};
+  return backoff.after(std::max<std::int64_t>(preemptions, 1));
 }
 
 Session start_session(Session session, std::span<const KernelPlace> places, Time now) {

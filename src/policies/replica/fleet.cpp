@@ -344,10 +344,10 @@ void Fleet::add_replicas() {
 /// knows that already, so nothing has to be looked up.
 bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica) {
   const PodColumns& pods = cluster().pods();
-  const bool leaving = !plain && pods.deletion[pod] != no_time;
+  const bool leaving = !plain && world_.departures().leaving(pod);
   const ShareIndex share = share_of(pod, places_[place].plane);
   if (!share.exists() && !leaving) return false;
-  // Whom another policy has placed or made leave in this cycle is nobody's here (law 8).
+  // A pod that another policy has placed or evicted in this cycle is no replica here (law 8).
   if (world_.rules().settled(pod)) return false;
   replica = {.pod = pod,
              .share = share,

@@ -1,4 +1,4 @@
-// Which pods of a fleet are how close to leaving, and who may be a victim.
+// How close to leaving the pods of a fleet are, and which may be victims.
 #include <algorithm>
 
 #include "policies/replica/fleet.hpp"
@@ -16,24 +16,20 @@ int higher_name_first(const Cluster& cluster, PodIndex a, PodIndex b) {
 }  // namespace
 
 void Fleet::classify_leaving(FleetReplica& replica) const {
-  const PodColumns& pods = cluster().pods();
-  const Time deletion = pods.deletion[replica.pod];
-  const Duration patience = world_.configuration().engine.leave_timeout;
+  const Departures& departures = world_.departures();
+  const Time leaves_at = departures.leaves_at(replica.pod);
   const auto recorded = force_deleted_.find(replica.pod);
   const bool ours = recorded != force_deleted_.end();
-  const std::int32_t grace = pods.deletion_grace_seconds[replica.pod];
-  if (ours || grace == 0) {
+  if (ours || cluster().pods().deletion_grace_seconds[replica.pod] == 0) {
     replica.victim_class = ReplicaClass::force_deleting;
     // Force-deletion makes it go earlier; its own time is counted on all the same.
-    const Time since = ours ? std::max(recorded->second, deletion) : deletion;
-    replica.expired = !(now() - since < patience);
+    const Time since = ours ? std::max(recorded->second, leaves_at) : leaves_at;
+    replica.expired = departures.is_patience_over(since);
     return;
   }
   replica.victim_class = ReplicaClass::terminating;
-  replica.expired = !(now() - deletion < patience);
-  const bool at_end = settings().force_delete_after == ForceDeleteAfter::grace_period;
-  const Duration earlier{at_end ? 0 : std::int64_t{-1000} * grace};
-  replica.force_from = deletion + earlier + settings().force_delete_extra_delay;
+  replica.expired = departures.stuck(replica.pod);
+  replica.force_from = Departures::forced_from(cluster(), settings(), replica.pod);
 }
 
 void Fleet::order_shares() {
@@ -56,7 +52,7 @@ void Fleet::order_shares() {
   }
 }
 
-/// Those that Kubernetes would most likely remove.
+/// The pods that Kubernetes would most likely remove.
 void Fleet::mark_surplus(ShareIndex index) {
   FleetShare& share = shares_[index];
   const std::span<ReplicaIndex> pods =

@@ -93,7 +93,7 @@ Reason ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica& repl
     case ReplicaClass::force_deleting: return {.code = ReasonCode::replica_force_deleting};
     case ReplicaClass::terminating:
       if (victim.action == ReplicaAction::force_delete) {
-        const bool over = world_.cluster().pods().deletion[replica.pod] <= fleet_.now();
+        const bool over = world_.departures().leaves_at(replica.pod) <= fleet_.now();
         return {.code = over ? ReasonCode::replica_grace_over : ReasonCode::replica_grace_ignored};
       }
       if (victim.force_delete_from) {

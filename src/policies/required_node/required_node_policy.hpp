@@ -1,14 +1,11 @@
 // A pod that can run on one node only asks (SPEC section 5).
 //
-// In this order, and the first that works is the answer:
-//  1. Its node is not there, or will never take it (cordon, taint, larger than the node):
-//     infeasible.
-//  2. It fits now, and also in what will be: bind (law 1).
-//  3. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (law 6).
-//  4. Its reservation, which begins now unless the pod says since when, is younger than
-//     `preemptionStartDelay`: wait. Others may use the room until victims are chosen.
-//  5. Pods must leave (victim_ladder.hpp). Not for preemptionPolicy Never.
-//  6. Nothing: infeasible when that is proven, not-found otherwise. The node stays reserved.
+// The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   refused    its node is not there, or will never take it (cordon, taint, larger than the node)
+//   preempt    pods leave (victim_ladder.hpp), but not while its reservation, which begins now
+//              unless the pod says since when, is younger than `preemptionStartDelay`: others may
+//              use the room until victims are chosen. Not for preemptionPolicy Never. Nothing found
+//              is infeasible when that is proven; the node stays reserved.
 //
 // A reservation is the plan's action `reserve`: carrying it out writes since when it is
 // (`makeway.dev/reserved-since`), and whether its room is promised: its victims are chosen, or what

@@ -2,14 +2,11 @@
 //
 // A group's sessions take turns by tier, priority, creation and name. Among sessions of one tier
 // and priority, those that hold a valid nomination come first: what was freed for them is theirs
-// (law 7). Each session, in this order, and the first that works is the answer:
-//  1. It fits now, and also in what will be: its kernels start.
-//  2. It fits once leaving sessions have left: it waits, and its room is kept.
-//  3. It is the one of its group that may preempt (`session.preemptors`), and others may leave for
-//     it: it preempts (session_victims.hpp), not before `engine.preemptionDelay`.
-//  4. Nothing: infeasible where that is proven.
-// A suspended session takes its turn in the same order, for its room where it is; it makes none
-// leave.
+// (law 7). The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   now, soon  its kernels fit on nodes of the group
+//   preempt    other sessions leave for it (session_victims.hpp) if it is the one of its group that
+//              may preempt (`session.preemptors`), and not before `engine.preemptionDelay`
+// A suspended session asks only for its room where it is, and evicts nothing.
 //
 // Kernels are rows of the cluster's pods, so what sessions and pods take from each other's nodes is
 // counted in one place, the worlds of the cycle. Pods there are usage and never leave for a

@@ -29,7 +29,7 @@ PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex
   victim.priority = unit.priority;
   victim.reason = write_text(cluster, reason);
   if (unit.whole) victim.reason += write_text(cluster, {.code = ReasonCode::and_its_group});
-  if (pods.deletion[pod] != no_time) {
+  if (Departures::leaving(cluster, pod)) {
     victim.reason += write_text(cluster, {.code = ReasonCode::and_already_leaving});
   }
   return victim;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/departures.hpp"
 #include "model/profiles.hpp"
 
 namespace makeway {
@@ -51,15 +52,11 @@ class Recheck {
   }
 
   void read_leaver(PodIndex pod) {
-    const Time deletion = cluster_.pods().deletion[pod];
-    note(deletion + configuration_.engine.leave_timeout);
-    note(deletion + Duration{-configuration_.engine.leave_wait_max.ms});
+    const auto changes = Departures::changes(cluster_, configuration_.engine, pod);
+    note(changes.soon_from);
+    note(changes.stuck_from);
     const ReplicaSettings& replica = configuration_.replica;
-    if (!replica.enabled) return;
-    const bool at_end = replica.force_delete_after == ForceDeleteAfter::grace_period;
-    const std::int32_t grace = cluster_.pods().deletion_grace_seconds[pod];
-    const Duration earlier{at_end ? 0 : std::int64_t{-1'000} * grace};
-    note(deletion + earlier + replica.force_delete_extra_delay);
+    if (replica.enabled) note(Departures::forced_from(cluster_, replica, pod));
   }
 
   void read_pods() {
@@ -108,7 +105,7 @@ class Recheck {
         note(pod.since + configuration_.replica.surplus_timeout);
       }
     }
-    // Whose surplus is new in this cycle: the plan says since when.
+    // Surplus that is new in this cycle: the plan says since when.
     for (const PlanReplicaStatus& next : plan_.replica_status) {
       for (const SurplusPod& pod : next.status.surplus) {
         note(pod.since + configuration_.replica.surplus_timeout);

@@ -1,14 +1,12 @@
 // A group asks (SPEC section 2): a gang for its minimum, a basic group for one member.
 //
-// In this order, and the first that works is the answer:
-//  1. Enough members fit now, and also in what will be: these are bound, and all others that fit.
-//  2. Enough fit once pods that are leaving, or victims of earlier asks, are gone: wait.
-//  3. Its nominations are held by pods that are leaving (`workload.nominationHeldBy`): wait.
-//  4. Others must leave (group_search.hpp): for the members that are needed, or for as many as
-//     possible (`workload.evictFor`); further members fill what is free then. Not for
-//     preemptionPolicy Never; not before `engine.preemptionDelay`. No pod is touched unless all
-//     that are needed have a place.
-//  5. Nothing: infeasible when that is proven, not-found otherwise.
+// The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   now, soon  enough members fit, in one domain: these are placed, and all others that fit
+//   preempt    pods leave (group_search.hpp) for the members that are needed, or for as many as
+//              possible (`workload.evictFor`); further members fill what is free then. Not for
+//              preemptionPolicy Never; not before `engine.preemptionDelay`. No pod is evicted
+//              unless all members that are needed have a place. Nothing found is infeasible when
+//              that is proven.
 #pragma once
 
 #include <span>

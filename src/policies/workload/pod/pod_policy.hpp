@@ -1,14 +1,11 @@
 // A single pod asks (SPEC section 2).
 //
-// In this order, and the first that works is the answer:
-//  1. It fits now, and also in what will be: bind (law 1). See node_choice.hpp for the node.
-//  2. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (laws 6
-//     and 7).
-//  3. Its nomination is held by pods that are leaving (`workload.nominationHeldBy`): wait.
-//  4. Pods must leave: the node with the best score wins, then the first by name. Every node is
-//     tried (victim_search.hpp) where that is to be explained, else only those that can be the best
-//     (node_ranking.hpp). Not for preemptionPolicy Never; not before `engine.preemptionDelay`.
-//  5. Nothing: infeasible when that is proven, not-found otherwise.
+// The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   now, soon  the best node with room (node_choice.hpp)
+//   preempt    the node with the best score wins, then the first by name. Every node is tried
+//              (victim_search.hpp) where that is to be explained, else only those that can be the
+//              best (node_ranking.hpp). Not for preemptionPolicy Never; not before
+//              `engine.preemptionDelay`. Nothing found is infeasible when that is proven.
 #pragma once
 
 #include <optional>
