@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/backoff.hpp"
-#include "base/checked_math.hpp"
 #include "model/object_text.hpp"
 #include "model/session_names.hpp"
 
