@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Do two builds of makeway decide the same? tools/compare-decisions.sh OLD_BINARY NEW_BINARY
 #
-# Both plan every file of examples/ under every preset, the steps of tests/scenarios, and the cases
-# of tests/vectors and ../shared/vectors under every preset. Each case is compared twice:
+# Both plan every file of examples/ under every preset, the steps of tests/scenarios, the cases of
+# tests/vectors and ../shared/vectors under every preset, and random worlds in which all kinds meet
+# (RANDOM_WORLDS: how many, 20000). PARTS says which of these (examples scenarios vectors random).
+# Each case is compared twice:
 #   decision   the plan as JSON without ids, hashes and words (reasons, messages, causes)
 #   words      everything that is said with --explain, without ids and hashes
 # What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
 # decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases
 # are listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a
 # filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'. Inputs of scenarios
-# in the short notation are expanded by build/release/tests/short_notation, which is built first.
+# in the short notation are expanded by build/release/tests/short_notation, and random worlds are
+# made by build/release/tests/mixed_soak; both are built first where they are needed.
 set -euo pipefail
 
 usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
@@ -23,7 +26,11 @@ ignore=${IGNORE:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-tools/build.sh release short_notation >"$work/build" 2>&1 || {
+parts=" ${PARTS:-examples scenarios vectors random} "
+random=${RANDOM_WORLDS:-20000}
+targets=(short_notation)
+if [[ $parts == *" random "* ]]; then targets+=(mixed_soak); fi
+tools/build.sh release "${targets[@]}" >"$work/build" 2>&1 || {
   cat "$work/build" >&2
   exit 2
 }
@@ -153,13 +160,49 @@ while IFS= read -r preset; do
   fi
 done < <(cd src/codec/presets && ls -- *.yaml | sed 's/\.yaml$//')
 
-while IFS= read -r file; do
+# random_worlds: each line of a batch is a case.
+random_worlds() {
+  local preset detail filter lines
+  mkdir -p "$work/random"
+  "build/release/tests/mixed_soak" 1 "$random" --write "$work/random"
+  for preset in "${presets[@]}"; do
+    [[ -f "$work/random/$preset.jsonl" ]] || continue
+    for detail in decision words; do
+      filter=without_words
+      if [[ $detail == words ]]; then filter=cat; fi
+      for binary in old new; do
+        "${!binary}" plan --batch "$work/random/$preset.jsonl" --preset "$preset" \
+          ${explain[$detail]} 2>/dev/null | without_ignored | without_plan_ids | "$filter" \
+          >"$work/all-$binary" || true
+      done
+      lines=$(wc -l <"$work/all-old")
+      compared[$detail]=$((compared[$detail] + lines))
+      # Only lines that differ are looked at one by one.
+      while IFS=: read -r at _; do
+        sed -n "${at}p" "$work/all-old" | tr ',' '\n' >"$work/old"
+        sed -n "${at}p" "$work/all-new" | tr ',' '\n' >"$work/new"
+        compared[$detail]=$((compared[$detail] - 1))
+        note "$detail" "random $preset $(sed -n "${at}p" "$work/random/$preset.jsonl" | cut -c 1-30)"
+      done < <(paste -d '\001' "$work/all-old" "$work/all-new" |
+        awk -F '\001' '$1 != $2 {print NR ":"}')
+    done
+  done
+}
+declare -A explain=([decision]="" [words]=--explain)
+
+without_plan_ids() {
+  sed -E 's/"(planId|configurationHash)": ?"[^"]*",?//g; s/"id": ?"[0-9a-f]{16}",?//g'
+}
+
+if [[ $parts == *" random "* ]]; then random_worlds; fi
+
+[[ $parts != *" examples "* ]] || while IFS= read -r file; do
   for preset in "${presets[@]}"; do compare "$file, $preset" -f "$file" --preset "$preset"; done
 done < <(find examples -type f \( -name '*.yaml' -o -name '*.json' \) | sort)
 
-for file in tests/scenarios/*.txt; do scenario "$file"; done
+[[ $parts != *" scenarios "* ]] || for file in tests/scenarios/*.txt; do scenario "$file"; done
 
-for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
+[[ $parts != *" vectors "* ]] || for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
   [[ -f "$file" ]] || continue
   for preset in "${presets[@]}"; do
     compare "$file, $preset" --batch "$file" --preset "$preset"

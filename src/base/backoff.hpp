@@ -21,7 +21,7 @@ struct Backoff {
 
   /// The wait after so many failures in a row; 0 after none.
   constexpr Duration after(std::int64_t failures) const {
-    if (failures <= 0 || first.ms <= 0) return {0};
+    if (failures <= 0) return {0};
     std::int64_t wait_ms = first.ms;
     for (std::int64_t doubled = 1; doubled < failures && wait_ms < max.ms; ++doubled) wait_ms *= 2;
     return {std::min(wait_ms, max.ms)};

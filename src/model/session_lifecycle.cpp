@@ -64,6 +64,7 @@ SessionFate fate_of(const SessionSettings& settings, const Session& session,
 }
 
 Duration backoff_after(const SessionSettings& settings, std::int64_t preemptions) {
+  if (settings.backoff_first.ms <= 0) return {0};
   const Backoff backoff{.first = settings.backoff_first, .max = settings.backoff_max};
   return backoff.after(std::max<std::int64_t>(preemptions, 1));
 }

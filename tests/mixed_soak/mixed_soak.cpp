@@ -1,5 +1,7 @@
 // mixed_soak FIRST_SEED COUNT [--keep FOLDER]: judges many random worlds and reports the seeds that
 // fail, by kind of failure. Worlds are judged in child processes, so that a crash costs one world.
+// mixed_soak FIRST_SEED COUNT --write FOLDER: judges none, but writes the worlds of each preset into
+// FOLDER/PRESET.jsonl, for `makeway plan --batch` (tools/compare-decisions.sh).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -262,16 +264,36 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
+/// One line a world; a dump has no line ends but between its tokens.
+void write_worlds(std::uint64_t first, std::uint64_t count, const std::string& folder) {
+  std::map<std::string, std::ofstream> files;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const RandomWorldCase item = world_of(seed);
+    auto [file, is_new] = files.try_emplace(item.preset);
+    if (is_new) file->second.open(fmt::format("{}/{}.jsonl", folder, item.preset));
+    std::string snapshot = dump(cluster_of(item.objects), DumpFormat::json);
+    std::erase(snapshot, '\n');
+    file->second << fmt::format(R"({{"id":"seed-{}","now":"{}","snapshot":{}}})", seed,
+                                to_text(planning_now), snapshot)
+                 << '\n';
+  }
+}
+
 int run_soak(std::span<char*> arguments) {
   std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   std::string folder;
-  if (words.size() == 4 && words[2] == "--keep") folder = words[3];
+  const bool writes = words.size() == 4 && words[2] == "--write";
+  if (writes || (words.size() == 4 && words[2] == "--keep")) folder = words[3];
   const bool shaped = words.size() == 2 || !folder.empty();
   const std::optional<std::uint64_t> first = shaped ? number(words[0]) : std::nullopt;
   const std::optional<std::uint64_t> count = shaped ? number(words[1]) : std::nullopt;
   if (!first || !count || *count == 0) {
-    fmt::print(stderr, "usage: mixed_soak FIRST_SEED COUNT [--keep FOLDER]\n");
+    fmt::print(stderr, "usage: mixed_soak FIRST_SEED COUNT [--keep FOLDER | --write FOLDER]\n");
     return 2;
+  }
+  if (writes) {
+    write_worlds(*first, *count, folder);
+    return 0;
   }
   Soak soak(*first, *count);
   soak.run();
