@@ -493,7 +493,7 @@ void Backlog::wake_by_room(const Cluster& cluster) {
   for (const ClassKey& key : woken) wake(key, false);
 }
 
-// ---- Whose turn it is ---------------------------------------------------------------------------
+// ---- Asks that are due --------------------------------------------------------------------------
 
 std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   if (!freed_.empty() && !parked_.empty()) wake_by_room(cluster);

@@ -69,7 +69,7 @@ class Backlog final : public AskSource {
  public:
   explicit Backlog(BacklogOptions options = {}) : options_(std::move(options)) {}
 
-  /// Before the cluster has the change: whose room it may free.
+  /// Call it before the cluster has the change: notes which pods' room it may free.
   void foresee(const Change& change, const Cluster& cluster);
   /// The cluster has the change already.
   void note(const Change& change, const Cluster& cluster, Time now);

@@ -17,7 +17,7 @@
 //     where it is bound or nominated. An ask that is gone before is not compared.
 //  6. Their victims are pods that were marked as preempted after the ask was first seen, on a node
 //     that it was nominated to. Where several asks were nominated to that node, a victim is that
-//     ask's whose nomination was seen closest in time; where none was, that ask's which was bound
+//     ask's that was nominated closest in time; where none was, that ask's that was bound
 //     there.
 #pragma once
 
@@ -37,7 +37,7 @@
 namespace makeway {
 
 struct ShadowOptions {
-  std::string scheduler;  ///< Whose pods.
+  std::string scheduler;  ///< The pods of this scheduler ask.
   std::string preset;     ///< For plans.
   Duration patience{60'000};
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.

@@ -44,7 +44,8 @@ class WaitingAsks {
   void note(const AskName& ask, AskAnswer answer) { answers_[ask] = std::move(answer); }
   void note(const Plan& plan);
 
-  /// Whose pods are ours, by schedulerName; none: all are. O(pending), sessions and schedules.
+  /// Pods with one of these schedulerNames are ours; none: all are. O(pending), sessions and
+  /// schedules.
   void look(const Cluster& cluster, const Configuration& configuration,
             std::span<const std::string> schedulers = {});
 

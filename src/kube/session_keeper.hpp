@@ -61,8 +61,7 @@ class SessionKeeper {
     /// Our last word, as long as it is not shown.
     std::optional<Session> written = std::nullopt;
     Time written_at{};
-    std::set<std::string>
-        pods;  ///< Whose controller it is, by name; also those that have finished.
+    std::set<std::string> pods;      ///< The pods that it controls, by name; also finished ones.
     std::set<std::string> vanished;  ///< Pods that were there.
   };
   struct Making {

@@ -71,7 +71,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
-  std::string plane;  ///< Whose API server is asked; empty: home's.
+  std::string plane;  ///< The plane of the API server; empty: home.
 };
 
 struct QueueStatistics {
