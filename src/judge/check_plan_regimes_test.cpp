@@ -41,7 +41,7 @@ TEST(CheckPlanRegimes, APodGoesToNodesOfPods) {
   }
 }
 
-TEST(CheckPlanRegimes, WhoseRoomIsElsewhereIsInfeasible) {
+TEST(CheckPlanRegimes, APodWithRoomInAnotherRegimeIsInfeasible) {
   Scene scene = three_regimes(pod("a", "", 10, 600), pod("stays", "n3", 10, 600));
   scene.ask("a", Outcome::infeasible);
   EXPECT_EQ(first_text(scene), "");
