@@ -74,7 +74,7 @@ class QueueCandidates {
   std::vector<PodIndex> pods_;
   std::vector<Range> ranges_;  ///< By row.
   std::vector<std::int64_t> freeable_;
-  std::vector<std::int64_t> freeable_max_;  ///< Likewise; empty: none is limited.
+  std::vector<std::int64_t> freeable_max_;  ///< The limit of each; empty: none is limited.
 };
 
 }  // namespace makeway

@@ -63,7 +63,7 @@ QueueRoom::~QueueRoom() {
   world_.after().detach(after_);
 }
 
-/// Who asks; some of a group may be infrastructure.
+/// The pods that ask; some of a group may be infrastructure.
 std::span<const PodIndex> QueueRoom::asking() const {
   if (member_.exists()) return {&member_, 1};
   if (!ask_.exists()) return {};

@@ -1,4 +1,4 @@
-// Which pods of a fleet are how close to leaving, and who may be a victim.
+// How close each pod of a fleet is to leaving, and which pods may be victims.
 #include <algorithm>
 
 #include "policies/replica/fleet.hpp"
@@ -120,7 +120,7 @@ void Fleet::order_places() {
   }
 }
 
-bool Fleet::anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const {
+bool Fleet::some_pod_leaves(DeploymentIndex deployment, PlaneIndex plane) const {
   for (std::uint32_t at = planes_[plane].begin; at < planes_[plane].end; ++at) {
     for (const ReplicaIndex index : in_order(PlaceIndex{at})) {
       const FleetReplica& replica = replicas_[index];

@@ -31,7 +31,7 @@ class Deciding {
   void end();
 
   /// None: it happened before, after or between the asks.
-  std::vector<AskName> whose_turn() const;
+  std::vector<AskName> current_asks() const;
 
  private:
   void tell() const;

@@ -108,7 +108,7 @@ class Recheck {
         note(pod.since + configuration_.replica.surplus_timeout);
       }
     }
-    // Whose surplus is new in this cycle: the plan says since when.
+    // For surplus that is new in this cycle, the plan says since when.
     for (const PlanReplicaStatus& next : plan_.replica_status) {
       for (const SurplusPod& pod : next.status.surplus) {
         note(pod.since + configuration_.replica.surplus_timeout);
