@@ -1,4 +1,4 @@
-// Plans that cross regimes (SPEC section 1, "Who schedules a node"): for each rule a good one that
+// Plans that cross regimes (SPEC section 1, "Regime of a node"): for each rule a good one that
 // passes and a broken one that is caught.
 #include <gtest/gtest.h>
 
