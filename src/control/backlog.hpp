@@ -7,7 +7,7 @@
 // Rules
 //  1. A parked class is woken when something changed that can matter to it: a pod left a node, or
 //     begins to leave one, that could hold it if all pods of lower priority left, too; such a
-//     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed
+//     node changed; a pod was bound or is gone, if it depends on other pods; a queue changed
 //     in more than what it uses, if it is in one; a budget allows more; any other rule changed; an
 //     action was refused. Also after `retry_after`. An ask that is placed then although nothing
 //     woke it is a missed wake-up: counted, since it is a bug (unless it gets room that the same
@@ -17,8 +17,8 @@
 //     not wake ten thousand.
 //  3. An ask whose victims are leaving, or that waits for other pods that leave, awaits departures.
 //     It is tried when a pod is gone from a node that it waits for, or from one that no ask waits
-//     for, and at the time that the decision named: in a burst of a thousand each victim that goes
-//     makes room for one ask, and does not call the others.
+//     for, and at the time that the decision named: in a burst the departure of a victim wakes only
+//     the ask that it was evicted for.
 //  4. A group is one ask. Groups of equal pods, minimum and mode share a class as long as none of
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
 //  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; an ask

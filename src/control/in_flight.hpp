@@ -1,4 +1,4 @@
-// InFlight: what was sent and is not yet seen (SPEC section 8, Assumed state).
+// InFlight: writes whose effects the watch has not shown yet (SPEC section 8, Assumed state).
 //
 // The loop decides on what the port has shown plus what it has sent. Each object about which
 // something was sent has one overlay: the object as the port showed it last, and the effects that
@@ -12,7 +12,7 @@
 //     when a receipt says that it was refused, or after `unseen_max`: another client may have
 //     written over it. Only a bind or an eviction stays for longer: one that is not carried out
 //     has a receipt, so it has happened and the watch is behind.
-//  2. What waits to be sent is not late: its time has not begun (`sending_since`).
+//  2. For a write that waits to be sent, `unseen_max` has not begun (`sending_since`).
 //  3. Sessions are decided together, and so are ReplicaSchedules. As long as an effect on a session
 //     is unseen, no session is decided; as long as an effect on a schedule, or a scale, is unseen,
 //     no schedule is. Other asks do not wait: they are decided on the overlay.

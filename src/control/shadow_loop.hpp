@@ -1,4 +1,4 @@
-// ShadowLoop: decides beside another scheduler, and tells what it did otherwise (SPEC section 8).
+// ShadowLoop: decides beside another scheduler, and reports what that one did differently (SPEC 8).
 //
 //   ShadowLoop shadow(port, configuration, tools, {.scheduler = "default-scheduler"});
 //   for (const ShadowResult& result : shadow.step(deadline)) ...
@@ -13,12 +13,12 @@
 //     already, others begin to leave) is taken in two steps, and decided between them.
 //  4. Asks that are nominated when the port is first looked at were decided before us: they are not
 //     compared. While the port is blind nothing is decided; an ask bound meanwhile was missed.
-//  5. Compared is when all its pods are bound, at the latest after `patience`; then their choice is
-//     where it is bound or nominated. An ask that is gone before is not compared.
+//  5. An ask is compared when all its pods are bound, at the latest after `patience`; then their
+//     choice is the nodes where it is bound or nominated. An ask that is gone before is not
+//     compared.
 //  6. Their victims are pods that were marked as preempted after the ask was first seen, on a node
-//     that it was nominated to. Where several asks were nominated to that node, a victim is that
-//     ask's that was nominated closest in time; where none was, that ask's that was bound
-//     there.
+//     that it was nominated to. Where several asks were nominated to that node, a victim belongs to
+//     the one that was nominated closest in time; where none was, to the ask that was bound there.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 //  1. Pending pods wait, those of a group as one; of a cluster with several schedulers only those
 //     that name one of ours. Sessions wait while they are pending or suspended, and while they are
 //     to come back after a preemption; ReplicaSchedules while replicas are unmet.
-//  2. An answer is kept as long as its ask waits: another ask under the same name was not
+//  2. An answer is kept as long as its ask waits: another ask of the same name was not
 //     decided about yet.
 //  3. Highest priority first, then longest waiting, then by name.
 #pragma once

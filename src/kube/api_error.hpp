@@ -1,6 +1,6 @@
 // ApiError: why the API server gave no answer, or not the one that was wanted.
 //
-// The kind of failure says what the caller does next; the problem tells a person which request it
+// The kind of failure says what the caller does next; the problem tells the user which request it
 // was, what went wrong and what to do about it. Decisions never look at a message (kubernetes-live,
 // section 0): only at the kind, the status and the server's reason.
 #pragma once

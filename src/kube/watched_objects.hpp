@@ -1,4 +1,4 @@
-// WatchedObjects: what the watches of one cluster tell, as changes of its objects.
+// WatchedObjects: what the watches of one cluster report, as changes of its objects.
 //
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops no other
