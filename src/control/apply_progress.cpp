@@ -97,7 +97,7 @@ std::optional<std::size_t> ApplyProgress::position_of(const AskName& ask) const 
   return static_cast<std::size_t>(found - asks_.begin());
 }
 
-// ---- What the loop tells ------------------------------------------------------------------------
+// ---- What the loop reports ----------------------------------------------------------------------
 
 void ApplyProgress::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Receipt& receipt : batch.receipts) note_refusal(receipt);

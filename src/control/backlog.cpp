@@ -389,7 +389,7 @@ void Backlog::wake_if(bool Class::* what) {
 }
 
 /// Even if all pods of lower priority and all leaving pods left, beside room that is promised: an
-/// upper bound, so no ask is forgotten.
+/// upper bound, so no ask is missed.
 bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const {
   if (!cluster.nodes().flags[node].exists) return false;
   const auto priority = static_cast<std::int32_t>(std::get<std::int64_t>(key));

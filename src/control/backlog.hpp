@@ -73,7 +73,7 @@ class Backlog final : public AskSource {
   void foresee(const Change& change, const Cluster& cluster);
   /// The cluster has the change already.
   void note(const Change& change, const Cluster& cluster, Time now);
-  /// The cluster was made anew: indices and ids of before mean nothing any more. All pending asks
+  /// The cluster was rebuilt: earlier indices and ids are void. All pending asks
   /// are due.
   void restart(const Cluster& cluster, Time now);
   /// The asks that are due, in order.
@@ -107,7 +107,7 @@ class Backlog final : public AskSource {
     std::set<Turn> fresh;  ///< Of these, those that were never decided.
     std::optional<Time> parked_at;
     bool by_time = false;                ///< It was woken by nothing but time.
-    bool depends_on_other_pods = false;  ///< It looks at other pods (affinity, spread).
+    bool depends_on_other_pods = false;  ///< By affinity or spread.
     bool queued = false;                 ///< Its queue may be what it lacks.
     bool pinned = false;                 ///< It may take room from equals.
     std::size_t burst = std::numeric_limits<std::size_t>::max();

@@ -54,7 +54,7 @@ struct LoopOptions {
   /// What a process before us has begun is finished first (interrupted_gang_evictions.hpp).
   bool finishes_begun = false;
   bool carries_out = true;         ///< False: the port does nothing with the plans (--dry-run).
-  LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
+  LoopWatcher* watcher = nullptr;  ///< Notified of every batch and cycle; outlives the loop.
 };
 
 struct LoopStatistics {

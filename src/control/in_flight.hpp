@@ -43,7 +43,7 @@ class InFlight {
   /// The cluster is the one that the plan was made for.
   void sent(const Plan& plan, const Cluster& cluster, Time now);
 
-  /// What the port shows, with what it does not show yet laid over.
+  /// What the port shows, with unseen effects laid over.
   Change seen(Change change);
   /// The object without what was refused, where that was laid over it. What other plans have sent
   /// is still in flight.
@@ -67,7 +67,7 @@ class InFlight {
     PlanAction action;
     std::optional<SessionNotice> notice = std::nullopt;  ///< Of a session that has to leave.
   };
-  /// A victim that a budget does not know of yet.
+  /// A victim that a budget has not counted yet.
   struct Charge {
     ChangeKey pod;
   };

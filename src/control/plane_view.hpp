@@ -50,7 +50,7 @@ struct AutoscalerNews {
   friend bool operator==(const AutoscalerNews&, const AutoscalerNews&) = default;
 };
 
-/// What a plane tells besides its objects.
+/// What a plane reports besides its objects.
 struct PlaneNews {
   std::vector<DeploymentNews> deployments;
   std::vector<AutoscalerNews> autoscalers;
@@ -94,7 +94,7 @@ class PlaneView {
 
   /// What the loop is shown instead: changes at home, then those of the planes.
   std::vector<Change> show(std::vector<Change> home, std::vector<PlaneState> planes, Time now);
-  /// When `show` may have something to tell without a change.
+  /// When `show` may have something new without a change.
   std::optional<Time> next_due() const { return next_due_; }
   /// Why a schedule is not shown (it cannot work), or which of its planes are left alone (it is
   /// doubtful), and what to do about it; by "namespace/name".

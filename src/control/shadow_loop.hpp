@@ -40,14 +40,14 @@ struct ShadowOptions {
   std::string scheduler;  ///< The pods of this scheduler ask.
   std::string preset;     ///< For plans.
   Duration patience{60'000};
-  LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
+  LoopWatcher* watcher = nullptr;  ///< Notified of every batch and cycle; outlives the loop.
 };
 
 struct ShadowStatistics {
   std::uint64_t seen = 0;       ///< Asks that were decided, or should have been.
   std::uint64_t cycles = 0;     ///< In which something was decided.
   std::uint64_t gone = 0;       ///< Before they could be compared.
-  std::uint64_t late = 0;       ///< They had decided before we looked.
+  std::uint64_t late = 0;       ///< The other scheduler had decided before the first look.
   std::uint64_t missed = 0;     ///< Bound while we were blind.
   std::uint64_t undecided = 0;  ///< Our plan did not have them: a bug, or nothing we schedule.
   std::uint64_t refused = 0;    ///< Plans that the judge refused.

@@ -30,7 +30,7 @@ namespace makeway::kube {
 struct ApiLimits {
   int attempts_max = 5;  ///< Of one request.
   /// Of these, as long as the server has never answered: a user waits at a terminal. A process that
-  /// may lead already asks on: a new connection without an answer is no dead server.
+  /// may lead already continues: a new connection without an answer is no dead server.
   int silent_attempts_max = 1;
   Backoff pause{.first = {250}, .max = {10'000}};
   Duration request_max{60'000};

@@ -18,8 +18,8 @@ namespace makeway::kube {
 
 enum class Failure : std::uint8_t {
   // The server answered.
-  unauthorized,  ///< 401: it does not know us; new credentials may help.
-  forbidden,     ///< 403: it knows us; an administrator may help.
+  unauthorized,  ///< 401: authentication failed; new credentials may help.
+  forbidden,     ///< 403: the right is missing; an administrator may help.
   not_found,     ///< 404: no such object, or no such kind.
   conflict,      ///< 409: read the object again.
   expired,       ///< 410: list again.

@@ -58,7 +58,7 @@ class SessionKeeper {
   using Key = std::pair<std::string, std::string>;  ///< Namespace, name.
   struct Entry {
     Session object;  ///< As it was shown.
-    /// Our last word, as long as it is not shown.
+    /// Our last write, as long as it is not shown.
     std::optional<Session> written = std::nullopt;
     Time written_at{};
     std::set<std::string> pods;      ///< The pods that it controls, by name; also finished ones.

@@ -60,7 +60,7 @@ struct WriteStep {
 
 enum class Urgency : std::uint8_t {
   place,      ///< Binds, nominations, evictions: the loop waits for them.
-  condition,  ///< Words for people and autoscalers.
+  condition,  ///< For users and autoscalers.
 };
 
 struct WriteJob {

@@ -483,7 +483,7 @@ Reason QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandi
   candidates_.add_amounts(kept, instead);
   if (frees == instead) return {.code = ReasonCode::by_name};
   for (std::size_t column = 0; column < frees.size(); ++column) {
-    // Beyond the need of a resource, or without one, anything will do.
+    // Amounts beyond the need of a resource do not count.
     const std::int64_t lacks = frees[column] - instead[column] - spare[column];
     if (lacks > 0) return {.code = ReasonCode::by_freed_amount};
   }

@@ -65,8 +65,8 @@ class NodeVictims {
   /// Puts back what the replica does not need of these, which are enough; least intrusive first.
   void reduce(PlaceIndex place, const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
 
-  /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, hears on what it
-  /// was decided: "highest-priority: 10 against 20".
+  /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, receives the key
+  /// that decided: "highest-priority: 10 against 20".
   int compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
               std::int64_t b_score, Reason* key = nullptr) const;
 

@@ -479,7 +479,7 @@ void ReplicaPhases::preemption_phase() {
   number_steps();
 }
 
-/// Commits fall step by step in the order in which the plan tells its victims.
+/// Commits fall step by step in the order in which the plan lists its victims.
 void ReplicaPhases::number_steps() {
   std::map<ShareIndex, std::int64_t> commits;
   for (ReplicaAsk& ask : run_.asks) {
