@@ -36,7 +36,7 @@ users:
       installHint: install it
       provideClusterInfo: true
       interactiveMode: IfAvailable
-- name: nobody
+- name: unused
 contexts:
 - name: west
   context: {cluster: west, user: ann, namespace: shop}
