@@ -29,7 +29,7 @@ build: deps-build ## the release binary, at build/makeway
 run: build ## a living cluster inside the process: watch it schedule (q quits; RUN=flags)
 	build/makeway run --embedded --listen 127.0.0.1:0 $(RUN)
 
-example: build ## plan the example: who must leave, and why
+example: build ## plan the example: which pods must leave, and why
 	build/makeway plan -f examples/pods --explain
 
 test: deps-test ## one build, all tests (2,000 random cases per property)

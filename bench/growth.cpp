@@ -157,7 +157,7 @@ void excluding_budgets(Cluster& cluster, std::size_t count) {
 void exhausted_budget(Cluster& cluster, std::size_t count) {
   const LabelSelector all_apps{{{.key = "app", .operation = Operator::exists, .values = {}}}};
   cluster.apply(DisruptionBudget{.namespace_name = "default",
-                                 .name = "everybody",
+                                 .name = "all-pods",
                                  .selector = all_apps,
                                  .disruptions_allowed = 0});
   for (std::size_t at = 0; at < count; ++at) {

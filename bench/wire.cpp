@@ -106,8 +106,8 @@ class WireWorld {
  public:
   explicit WireWorld(const WireSize& size)
       : size_(size),
-        objects_([this](Change change, std::optional<ObjectState> sight) {
-          mailbox_.put(std::move(change), std::move(sight));
+        objects_([this](Change change, std::optional<ObjectState> state) {
+          mailbox_.put(std::move(change), std::move(state));
         }),
         port_(mailbox_),
         tools_(cli::real_tools()),

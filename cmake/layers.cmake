@@ -43,7 +43,7 @@ function(makeway_unity target)
 endfunction()
 
 # makeway_layer(name [COLD] [USES layer...] [PUBLIC_LIBRARIES target...] [LIBRARIES target...])
-# COLD: what it does is never done often enough to be worth a minute of everybody's optimiser.
+# COLD: its code runs too rarely to be worth a minute of optimising in every build.
 function(makeway_layer name)
   cmake_parse_arguments(layer "COLD" "" "USES;PUBLIC_LIBRARIES;LIBRARIES" ${ARGN})
   makeway_layer_sources(sources ${name})

@@ -5,7 +5,7 @@
 #
 # It must have at most 5 MB and open within 2 s, best of four: both themes, two widths (pages.mjs
 # of web/tests, which looks at everything in it, too). `make nightly` has it as a stage. What is
-# missing for the browser is told, and then only the size is measured.
+# missing for the browser is reported, and then only the size is measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # How long `makeway why` takes in a long journal: tools/bench-why.sh [PODS]
 #
-# Simulates so many pods (604,800 unless told: one a second for a week; some minutes of a core and
+# Simulates so many pods (604,800 by default: one a second for a week; some minutes of a core and
 # about a gigabyte in the folder for temporary files), and asks for one of the first, for one of the
-# last, and for somebody who was never there. It checks what it is told before it says how long it
+# last, and for one that never existed. It checks each answer before it reports how long it
 # took; the best of three counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ journal="$folder/run.journal"
 bytes=$(stat -c %s "$journal")
 echo "bench-why: $pods pods, a journal of $((bytes / 1000000)) MB"
 
-# why_takes OBJECT STATUS TEXT: what is told has TEXT, and the process ends with STATUS.
+# why_takes OBJECT STATUS TEXT: the output has TEXT, and the process ends with STATUS.
 why_takes() {
   local object=$1 status=$2 text=$3 best=0 started ms code
   for _ in 1 2 3; do

@@ -21,7 +21,7 @@ async function buildInto(folder) {
     format: "iife",
     target: "es2022",
     charset: "ascii", // The bytes are the same whatever a server says about encodings.
-    legalComments: "eof", // Whose code it is stays in the file.
+    legalComments: "eof", // Licence comments stay in the file.
     jsx: "automatic",
     jsxImportSource: "preact",
     logLevel: "warning",

@@ -36,7 +36,7 @@ inline std::unexpected<Error> input_error(std::string message) {
   return std::unexpected(Error{.code = ErrorCode::fix_input, .message = std::move(message)});
 }
 
-/// What the person who sees an error of this code should do, as a short sentence.
+/// What the user who sees an error of this code should do, as a short sentence.
 std::string_view next_move(ErrorCode code);
 
 }  // namespace makeway

@@ -42,10 +42,10 @@ bool wants_configuration(const Arguments& arguments) {
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
 void check_files(const ClusterInput& input, const ChosenConfiguration& configuration,
                  const Arguments& arguments, Terminal& terminal, Findings& findings) {
-  LoadOptions wish{.keep_going = arguments.has("keep-going")};
+  LoadOptions options{.keep_going = arguments.has("keep-going")};
   const bool live = trusts_live(arguments, input);
-  wish.planes_of_dumps = !live;
-  LoadResult result = load_with_progress(input, terminal, wish);
+  options.planes_of_dumps = !live;
+  LoadResult result = load_with_progress(input, terminal, options);
   findings.add(std::move(result.problems));
   if (!result.loaded) {
     findings.objects.reset();

@@ -121,9 +121,9 @@ std::string apply_overrides(std::span<const std::string> overrides,
 }
 
 /// Everything that a live cluster has, or why it cannot be read.
-Problems read_live(const kube::TargetRequest& wish, const kube::KubeEnvironment& environment,
+Problems read_live(const kube::TargetRequest& request, const kube::KubeEnvironment& environment,
                    const kube::LiveRequest& live, const TextTaker& take, GivenServers& servers) {
-  OpenedCluster opened = open_cluster(wish, environment);
+  OpenedCluster opened = open_cluster(request, environment);
   if (opened.connection == nullptr) return std::move(opened.problems);
   servers.note_home(opened.connection->target());
   kube::LiveReading reading = kube::read_live_cluster(
@@ -197,9 +197,9 @@ std::optional<Problem> GivenServers::note(const std::string& plane,
   return problem;
 }
 
-OpenedCluster open_cluster(const kube::TargetRequest& wish,
+OpenedCluster open_cluster(const kube::TargetRequest& request,
                            const kube::KubeEnvironment& environment) {
-  const auto target = kube::find_target(wish, environment);
+  const auto target = kube::find_target(request, environment);
   if (!target) return {.connection = {}, .problems = target.error()};
   auto connection = kube::Connection::open(*target, kube::real_connection_tools());
   if (!connection) return {.connection = {}, .problems = std::move(connection.error())};
@@ -312,14 +312,14 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
 }
 
 LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
-                              const LoadOptions& wish) {
+                              const LoadOptions& options) {
   std::optional<ProgressLine> line;
   if (terminal.error_is_terminal) line.emplace(terminal);
-  LoadOptions whole = wish;
+  LoadOptions whole = options;
   std::vector<kube::PlaneReading> planes;
   if (input.live) {
     whole.feed = [&](const TextTaker& take) {
-      kube::LiveRequest live{.keep_going = wish.keep_going, .progress = {}};
+      kube::LiveRequest live{.keep_going = options.keep_going, .progress = {}};
       if (line) live.progress = [&](std::string_view resource) { line->step(resource); };
       GivenServers servers;
       Problems problems = read_live(*input.live, terminal.kube, live, take, servers);
@@ -337,8 +337,8 @@ LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
 }
 
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadOptions& wish) {
-  LoadResult result = load_with_progress(input, terminal, wish);
+                                     const LoadOptions& options) {
+  LoadResult result = load_with_progress(input, terminal, options);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));

@@ -67,7 +67,7 @@ struct OpenedCluster {
   std::unique_ptr<kube::Connection> connection;  ///< Null: there are errors.
   Problems problems;                             ///< Warnings, too.
 };
-OpenedCluster open_cluster(const kube::TargetRequest& wish,
+OpenedCluster open_cluster(const kube::TargetRequest& request,
                            const kube::KubeEnvironment& environment);
 
 /// Which API servers were given, so that none is read, and scaled, as two clusters.
@@ -91,12 +91,12 @@ bool trusts_live(const Arguments& arguments, const ClusterInput& input);
 
 /// Loads; on a terminal, a line on standard error shows the progress when it takes long.
 LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
-                              const LoadOptions& wish = {});
+                              const LoadOptions& options = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
-                                     const LoadOptions& wish = {});
+                                     const LoadOptions& options = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

@@ -30,7 +30,7 @@ ExitStatus refuse(const AskName& name, std::string_view message, Terminal& termi
 
 struct SeenSession {
   Session session;
-  ObjectState sight;
+  ObjectState state;
 };
 
 /// None: the problem was printed.
@@ -56,24 +56,24 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
   ObjectDecoder decoder;
   decoder.decode(answer->body.view(), {.source = "live: sessions"}, read, report,
                  {.plane = {}, .keep_going = true, .planes_of_dumps = false});
-  std::vector<ObjectState> sights = read_object_states(answer->body.view());
+  std::vector<ObjectState> states = read_object_states(answer->body.view());
   Session* const found =
       read.changes().empty() ? nullptr : std::get_if<Session>(&read.changes().back());
-  if (found == nullptr || sights.empty()) {
+  if (found == nullptr || states.empty()) {
     terminal.error.write(problem_lines(report.problems, palette_for_error(terminal)));
     refuse(name, "it cannot be read", terminal);
     return std::nullopt;
   }
-  sights.front().kind = ObjectKind::session;
-  return SeenSession{.session = std::move(*found), .sight = std::move(sights.front())};
+  states.front().kind = ObjectKind::session;
+  return SeenSession{.session = std::move(*found), .state = std::move(states.front())};
 }
 
 /// Writes the status with the version that was read: a change made meanwhile wins.
-ExitStatus write_session(const AskName& name, const Session& session, const ObjectState& sight,
+ExitStatus write_session(const AskName& name, const Session& session, const ObjectState& state,
                          kube::ApiClient& api, Terminal& terminal) {
   constexpr int ok = 200;
   constexpr int conflict = 409;
-  const kube::WriteCall call = kube::patch_own_call({}, sight, session_status_patch(session));
+  const kube::WriteCall call = kube::patch_own_call({}, state, session_status_patch(session));
   const kube::Asked asked{
       .request = fmt::format("PATCH {}{}", api.http().settings().server, call.path),
       .verb = "patch",
@@ -113,7 +113,7 @@ ExitStatus resume_live(const AskName& name, const Arguments& arguments, Terminal
   if (!seen) return ExitStatus::failed;
   const Result<Session> resumed = resume_session(seen->session);
   if (!resumed) return refuse(name, resumed.error().message, terminal);
-  return write_session(name, *resumed, seen->sight, opened.connection->api(), terminal);
+  return write_session(name, *resumed, seen->state, opened.connection->api(), terminal);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ Loaded loaded_from(Cluster cluster, const DaemonSets& daemon_sets) {
 
 }  // namespace
 
-std::optional<Loaded> watch_cluster(const kube::TargetRequest& wish, Duration span,
+std::optional<Loaded> watch_cluster(const kube::TargetRequest& request, Duration span,
                                     Terminal& terminal) {
-  OpenedCluster opened = open_cluster(wish, terminal.kube);
+  OpenedCluster opened = open_cluster(request, terminal.kube);
   std::vector<kube::ServedResource> served;
   if (opened.connection != nullptr) {
     if (auto found = opened.connection->api().discover()) {

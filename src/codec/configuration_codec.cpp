@@ -288,7 +288,7 @@ class Reader {
 
   /// Said once everything is read: which of the preset's knobs do not count.
   void warn_of_presets() {
-    constexpr std::size_t told_max = 5;
+    constexpr std::size_t listed_max = 5;
     for (const auto& [field, name] : presets_) {
       const Result<Configuration> preset = load_preset(name);
       std::vector<std::string_view> differing;
@@ -301,11 +301,11 @@ class Reader {
         if (differs(knob)) differing.push_back(knob.path);
       }
       if (differing.empty()) continue;
-      const std::size_t told = std::min(differing.size(), told_max);
-      const std::string more = told == differing.size()
+      const std::size_t listed = std::min(differing.size(), listed_max);
+      const std::string more = listed == differing.size()
                                    ? std::string{}
-                                   : fmt::format(" and {} more", differing.size() - told);
-      differing.resize(told);
+                                   : fmt::format(" and {} more", differing.size() - listed);
+      differing.resize(listed);
       note({.severity = Severity::warning,
             .origin = {},
             .object = {},

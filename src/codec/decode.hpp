@@ -53,7 +53,7 @@ struct DecodeReport {
 };
 
 struct DecodeOptions {
-  /// Whose the objects are; empty: home, unless an object says otherwise, as in a dump.
+  /// The plane of the objects; empty: home, unless an object says otherwise, as in a dump.
   std::string_view plane;
   /// Law 13: what is wrong with one object is put into quarantine, and the rest of it is taken.
   bool keep_going = false;

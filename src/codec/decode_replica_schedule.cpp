@@ -235,7 +235,7 @@ constexpr std::array surplus_rows = {
         [](const FieldValue& value, SurplusDraft& draft) { value.read_name(draft.part.name); }},
     SurplusRow{{.key = "plane",
                 .type = FieldType::text,
-                .text = "Whose cluster the pod is in; none: where Makeway runs."},
+                .text = "The plane that the pod is in; none: where Makeway runs."},
                [](const FieldValue& value, SurplusDraft& draft) { value.read(draft.part.plane); }},
     SurplusRow{
         {.key = "since", .type = FieldType::time, .text = "Since when it is.", .required = true},

@@ -20,7 +20,7 @@ TEST(Descriptor, ClosesWhatItHoldsWhenItEnds) {
   EXPECT_FALSE(is_known_to_system(number));
 }
 
-TEST(Descriptor, WhoIsMovedFromHoldsNothing) {
+TEST(Descriptor, AMovedFromDescriptorHoldsNothing) {
   Descriptor file = open_null();
   const int number = file.number();
   const Descriptor owner(std::move(file));

@@ -35,7 +35,7 @@ void list_profiles(const FieldVisit& visit) {
                        "but for the knobs that stand here."});
   visit(path + "[].schedulerName", {.key = "schedulerName",
                                     .type = FieldType::name,
-                                    .text = "Whose pods: their spec.schedulerName.",
+                                    .text = "Its pods have this spec.schedulerName.",
                                     .required = true});
   visit(path + "[].preset", {.key = "preset",
                              .type = FieldType::name,

@@ -72,7 +72,7 @@ struct Loaded {
   LoadStatistics statistics;
   Problems warnings;                    ///< Never errors.
   Quarantine quarantine;                ///< Empty unless LoadOptions says to keep going.
-  std::vector<WorkloadPods> workloads;  ///< Whose pods are in the cluster, made or not.
+  std::vector<WorkloadPods> workloads;  ///< Their pods are in the cluster, made or not.
   ReplicaSetOwners replica_sets;        ///< As the ReplicaSets of the input say.
 };
 
@@ -105,7 +105,7 @@ using TextFeed = std::function<Problems(const TextTaker&)>;
 
 struct LoadOptions {
   UnpackLimits limits;                   ///< How much a packed file may become.
-  std::span<const AskedWorkload> asked;  ///< Whose pods are made even if it is suspended.
+  std::span<const AskedWorkload> asked;  ///< Pods are made of these even if suspended.
   bool keep_going = false;               ///< Law 13: one bad object does not stop the others.
   bool planes_of_dumps = true;           ///< See DecodeOptions.
   /// What is there besides the files; may be empty. The files say what would be added: of

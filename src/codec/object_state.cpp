@@ -22,7 +22,7 @@ bool is_of_scheduler(const SeenCondition& condition) {
 }
 
 void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    KeepConditions keep, ObjectState& sight) {
+                    KeepConditions keep, ObjectState& state) {
   SeenCondition condition;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "type") reader.read(field, at, condition.type);
@@ -33,23 +33,23 @@ void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path
     if (key == "observedGeneration") reader.read(field, at, condition.generation);
   });
   const bool kept = keep == KeepConditions::all || is_of_scheduler(condition);
-  if (kept) sight.conditions.push_back(std::move(condition));
+  if (kept) state.conditions.push_back(std::move(condition));
 }
 
 void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, KeepConditions keep,
-                 ObjectState& sight) {
+                 ObjectState& state) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "phase") reader.read(field, at, sight.phase);
-    if (key == "reason") reader.read(field, at, sight.reason);
-    if (key == "nominatedNodeName") reader.read(field, at, sight.nominated_node);
+    if (key == "phase") reader.read(field, at, state.phase);
+    if (key == "reason") reader.read(field, at, state.reason);
+    if (key == "nominatedNodeName") reader.read(field, at, state.nominated_node);
     if (key != "conditions") return;
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      read_condition(reader, item, to, keep, sight);
+      read_condition(reader, item, to, keep, state);
     });
   });
 }
 
-void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectState& sight) {
+void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectState& state) {
   std::string uid;
   std::string kind;
   bool is_controller = false;
@@ -59,36 +59,36 @@ void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, Ob
     if (key == "controller") reader.read(field, at, is_controller);
   });
   if (!is_controller) return;
-  sight.owner_uid = std::move(uid);
-  sight.owner_kind = std::move(kind);
+  state.owner_uid = std::move(uid);
+  state.owner_kind = std::move(kind);
 }
 
 void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   ObjectState& sight) {
+                   ObjectState& state) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     std::string_view text;
-    if (key == "name") reader.read(field, at, sight.name);
-    if (key == "namespace") reader.read(field, at, sight.namespace_name);
-    if (key == "uid") reader.read(field, at, sight.uid);
-    if (key == "resourceVersion") reader.read(field, at, sight.version);
-    if (key == "generation") reader.read(field, at, sight.generation);
-    if (key == "deletionTimestamp") sight.leaving = reader.read(field, at, text);
+    if (key == "name") reader.read(field, at, state.name);
+    if (key == "namespace") reader.read(field, at, state.namespace_name);
+    if (key == "uid") reader.read(field, at, state.uid);
+    if (key == "resourceVersion") reader.read(field, at, state.version);
+    if (key == "generation") reader.read(field, at, state.generation);
+    if (key == "deletionTimestamp") state.leaving = reader.read(field, at, text);
     if (key != "ownerReferences") return;
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      read_owner(reader, item, to, sight);
+      read_owner(reader, item, to, state);
     });
   });
 }
 
 void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-               KeepConditions keep, ObjectState& sight) {
-  if (key == "metadata") read_metadata(reader, value, path, sight);
-  if (key == "status") read_status(reader, value, path, keep, sight);
+               KeepConditions keep, ObjectState& state) {
+  if (key == "metadata") read_metadata(reader, value, path, state);
+  if (key == "status") read_status(reader, value, path, keep, state);
   if (key != "spec") return;
   reader.each_field(value, path,
                     [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
-                      if (name == "nodeName") reader.read(field, at, sight.node);
-                      if (name == "schedulerName") reader.read(field, at, sight.scheduler);
+                      if (name == "nodeName") reader.read(field, at, state.node);
+                      if (name == "schedulerName") reader.read(field, at, state.scheduler);
                     });
 }
 
@@ -103,9 +103,9 @@ std::vector<ObjectState> read_object_states(std::string_view padded_text, KeepCo
   WalkedObjects<ObjectState> walked = walk_objects<ObjectState>(
       padded_text,
       [keep](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-             ObjectState& sight) { read_part(reader, key, value, path, keep, sight); });
+             ObjectState& state) { read_part(reader, key, value, path, keep, state); });
   if (!walked.is_list) walked.items.push_back(std::move(walked.whole));
-  std::erase_if(walked.items, [](const ObjectState& sight) { return sight.name.empty(); });
+  std::erase_if(walked.items, [](const ObjectState& state) { return state.name.empty(); });
   return std::move(walked.items);
 }
 

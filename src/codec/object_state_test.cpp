@@ -7,7 +7,7 @@
 namespace makeway {
 namespace {
 
-std::vector<ObjectState> sights_of(std::string_view text,
+std::vector<ObjectState> states_of(std::string_view text,
                                    KeepConditions keep = KeepConditions::of_schedulers) {
   std::string padded(text);
   padded.resize(text.size() + text_padding, ' ');
@@ -15,7 +15,7 @@ std::vector<ObjectState> sights_of(std::string_view text,
 }
 
 TEST(ObjectState, OfAPod) {
-  const auto sights = sights_of(
+  const auto states = states_of(
       R"({"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"7",)"
       R"("generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"nodeName":"n1"},)"
       R"("status":{"phase":"Running","nominatedNodeName":"n2","conditions":[)"
@@ -23,8 +23,8 @@ TEST(ObjectState, OfAPod) {
       R"({"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no \"room\"",)"
       R"("lastTransitionTime":"2026-01-01T00:00:00Z"},)"
       R"({"type":"makeway.dev/Nominated","status":"True","message":"node n2, plan 1"}]}})");
-  ASSERT_EQ(sights.size(), 1U);
-  const ObjectState& pod = sights.front();
+  ASSERT_EQ(states.size(), 1U);
+  const ObjectState& pod = states.front();
   EXPECT_EQ(pod.namespace_name, "a");
   EXPECT_EQ(pod.name, "p");
   EXPECT_EQ(pod.uid, "u");
@@ -45,27 +45,27 @@ TEST(ObjectState, OfAnObjectOfOursWithAForeignCondition) {
   constexpr std::string_view text =
       R"({"metadata":{"name":"q"},"status":{"conditions":[)"
       R"({"type":"example.com/Reviewed","status":"True","observedGeneration":4}]}})";
-  EXPECT_TRUE(sights_of(text).at(0).conditions.empty());
-  const SeenCondition seen = sights_of(text, KeepConditions::all).at(0).conditions.at(0);
+  EXPECT_TRUE(states_of(text).at(0).conditions.empty());
+  const SeenCondition seen = states_of(text, KeepConditions::all).at(0).conditions.at(0);
   EXPECT_EQ(seen.type, "example.com/Reviewed");
   EXPECT_EQ(seen.generation, 4);
 }
 
 TEST(ObjectState, OfAList) {
-  const auto sights =
-      sights_of(R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)"
+  const auto states =
+      states_of(R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)"
                 R"({"metadata":{"name":"p","resourceVersion":"1"}},{"metadata":{}},)"
                 R"({"metadata":{"name":"q","resourceVersion":"2"}}]})");
-  ASSERT_EQ(sights.size(), 2U);
-  EXPECT_EQ(sights[0].version, "1");
-  EXPECT_EQ(sights[1].name, "q");
+  ASSERT_EQ(states.size(), 2U);
+  EXPECT_EQ(states[0].version, "1");
+  EXPECT_EQ(states[1].name, "q");
 }
 
 TEST(ObjectState, OfWhatIsNone) {
-  EXPECT_TRUE(sights_of("no JSON").empty());
-  EXPECT_TRUE(sights_of("[1,2]").empty());
-  EXPECT_TRUE(sights_of(R"({"kind":"Status","status":"Failure"})").empty());
-  EXPECT_TRUE(sights_of(R"({"items":7})").empty());
+  EXPECT_TRUE(states_of("no JSON").empty());
+  EXPECT_TRUE(states_of("[1,2]").empty());
+  EXPECT_TRUE(states_of(R"({"kind":"Status","status":"Failure"})").empty());
+  EXPECT_TRUE(states_of(R"({"items":7})").empty());
 }
 
 TEST(ObjectState, NotesNameANode) {

@@ -134,7 +134,7 @@ TEST(PlanDocument, SaysUntilWhenOnlyWhereItIsKnown) {
       << text;
 }
 
-TEST(PlanDocument, SaysWhatBecomesOfGroupsAndWhoHoldsTheRoom) {
+TEST(PlanDocument, ReportsTheStateOfGroupsAndTheHoldsOnRoom) {
   Plan plan = small_plan();
   EXPECT_FALSE(plan_text_json(plan).contains("pendingSeconds"));
   EXPECT_FALSE(plan_text_json(plan).contains("heldBack"));

@@ -13,7 +13,7 @@ bool passes(std::string_view reason) {
   return reason.starts_with("brake: ") || reason.starts_with("it waits ");
 }
 
-/// Whether the pod, or its group, is among those whose turn it is.
+/// Whether the pod, or its group, is due in this cycle.
 bool is_due(const PlanRequest& request, const Cluster& cluster, const ApprovedAsk& ask) {
   if (std::ranges::find(request.asks, ask.name) != request.asks.end()) return true;
   return std::ranges::any_of(ask.places, [&](const ApprovedPod& place) {
@@ -35,13 +35,13 @@ ApplyProgress::ApplyProgress(std::vector<ApprovedAsk> asks, DecideFunction decid
 
 std::vector<std::size_t> ApplyProgress::due(const PlanRequest& request,
                                             const Cluster& cluster) const {
-  std::vector<std::size_t> whose;
+  std::vector<std::size_t> due_asks;
   for (std::size_t at = 0; at < asks_.size(); ++at) {
     if (states_[at].stage == ApplyStage::open && is_due(request, cluster, asks_[at])) {
-      whose.push_back(at);
+      due_asks.push_back(at);
     }
   }
-  return whose;
+  return due_asks;
 }
 
 Decision ApplyProgress::decide(const Cluster& cluster, const Configuration& configuration,
@@ -97,7 +97,7 @@ std::optional<std::size_t> ApplyProgress::position_of(const AskName& ask) const 
   return static_cast<std::size_t>(found - asks_.begin());
 }
 
-// ---- What the loop tells ------------------------------------------------------------------------
+// ---- What the loop reports ----------------------------------------------------------------------
 
 void ApplyProgress::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Receipt& receipt : batch.receipts) note_refusal(receipt);

@@ -143,12 +143,12 @@ std::set<std::string> approved_pods(std::span<const ApprovedAsk> asks) {
 
 ApprovedAnswer decide_approved(const Cluster& cluster, const Configuration& configuration,
                                const PlanRequest& request, std::span<const ApprovedAsk> asks,
-                               const std::vector<std::size_t>& whose,
+                               const std::vector<std::size_t>& positions,
                                const DecideFunction& decide) {
   ApprovedAnswer answer;
   std::vector<std::size_t> turns;
   std::set<AskName> groups;
-  for (const std::size_t at : whose) {
+  for (const std::size_t at : positions) {
     const ApprovedAsk& ask = asks[at];
     if (is_left_out_ask(request.left_out, ask.name)) continue;
     std::string why = why_stale(cluster, request.schedulers, ask);

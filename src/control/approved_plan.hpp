@@ -74,6 +74,7 @@ struct ApprovedAnswer {
 /// as the group itself asks.
 ApprovedAnswer decide_approved(const Cluster& cluster, const Configuration& configuration,
                                const PlanRequest& request, std::span<const ApprovedAsk> asks,
-                               const std::vector<std::size_t>& whose, const DecideFunction& decide);
+                               const std::vector<std::size_t>& positions,
+                               const DecideFunction& decide);
 
 }  // namespace makeway

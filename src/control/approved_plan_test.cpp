@@ -1,4 +1,4 @@
-// A plan that somebody has read, on a cluster that has changed. The engine is a table here.
+// A plan that a user has approved, on a cluster that has changed. The engine is a table here.
 #include "control/approved_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ApprovedPlanTest : public testing::Test {
             .places = {{"a", name, "uid-" + name, std::move(node)}},
             .victims = {}};
   }
-  /// Places everybody where it is told, but for those who are `hopeless`.
+  /// Gives each ask the place of the request, except those in `without_place`.
   Decision decide(const PlanRequest& request) {
     requests.push_back(request);
     Plan plan;
@@ -43,7 +43,7 @@ class ApprovedPlanTest : public testing::Test {
       PlanAsk& ask = plan.asks.emplace_back();
       ask.namespace_name = name.namespace_name;
       ask.name = name.name;
-      if (hopeless.contains(name.name)) {
+      if (without_place.contains(name.name)) {
         ask.reason = "short of cpu by 1";
         continue;
       }
@@ -72,8 +72,8 @@ class ApprovedPlanTest : public testing::Test {
 
   Cluster cluster;
   std::vector<ApprovedAsk> asks;
-  std::set<std::string> hopeless;
-  std::map<std::string, std::string> evicts;  ///< Who, by ask.
+  std::set<std::string> without_place;
+  std::map<std::string, std::string> evicts;  ///< The victim of each ask.
   std::vector<PlanRequest> requests;
 };
 
@@ -86,8 +86,8 @@ TEST_F(ApprovedPlanTest, PlacesAreGivenAsApproved) {
             (std::vector<PodPlacement>{{"a", "x", "n1", ""}, {"a", "y", "n2", ""}}));
 }
 
-TEST_F(ApprovedPlanTest, WhoHasNoPlaceFallsOutAndTheOthersAreDecidedWithoutIt) {
-  hopeless = {"x"};
+TEST_F(ApprovedPlanTest, AnAskWithoutAPlaceIsDroppedAndTheOthersAreDecided) {
+  without_place = {"x"};
   const ApprovedAnswer got = answer();
   EXPECT_EQ(got.dropped, (std::map<std::size_t, std::string>{
                              {0, "short of cpu by 1 (places and victims as planned)"}}));
@@ -97,7 +97,7 @@ TEST_F(ApprovedPlanTest, WhoHasNoPlaceFallsOutAndTheOthersAreDecidedWithoutIt) {
   EXPECT_EQ(got.decision.plan->asks.size(), 1U);
 }
 
-TEST_F(ApprovedPlanTest, NobodyButTheVictimsOfThePlanLeaves) {
+TEST_F(ApprovedPlanTest, OnlyTheVictimsOfThePlanLeave) {
   evicts = {{"x", "low"}, {"y", "other"}};
   const ApprovedAnswer got = answer();
   EXPECT_EQ(got.dropped, (std::map<std::size_t, std::string>{
@@ -151,7 +151,7 @@ class ApplyProgressTest : public ApprovedPlanTest {
  protected:
   using Kind = ApplyNews::Kind;
 
-  /// One cycle of a loop about everybody.
+  /// One cycle in which both asks are due.
   void cycle(ApplyProgress& progress) {
     const std::vector<AskName> due = {approved_pod("x"), approved_pod("y")};
     LawfulPlan made;
@@ -212,20 +212,20 @@ TEST_F(ApplyProgressTest, ThreeRefusedPlansAreEnough) {
   EXPECT_FALSE(progress.take_withdrawn(applied_at));
 }
 
-TEST_F(ApplyProgressTest, WhoWasDroppedStaysOut) {
-  hopeless = {"x"};
+TEST_F(ApplyProgressTest, ADroppedAskStaysOut) {
+  without_place = {"x"};
   ApplyProgress progress(asks, function());
   cycle(progress);
   EXPECT_EQ(progress.states()[0].stage, ApplyStage::dropped);
   EXPECT_FALSE(progress.take_withdrawn(applied_at)) << "nothing was written for it";
-  hopeless.clear();
+  without_place.clear();
   requests.clear();
   cycle(progress);
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].asks, (std::vector<AskName>{approved_pod("y")}));
 }
 
-TEST_F(ApplyProgressTest, WhomTheJudgeLeavesOutIsTold) {
+TEST_F(ApplyProgressTest, AnAskThatTheJudgeLeavesOutIsReported) {
   ApplyProgress progress(asks, function());
   LawfulPlan made;
   made.plan = Plan{};

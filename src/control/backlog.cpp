@@ -389,7 +389,7 @@ void Backlog::wake_if(bool Class::* what) {
 }
 
 /// Even if all pods of lower priority and all leaving pods left, beside room that is promised: an
-/// upper bound, so no ask is forgotten.
+/// upper bound, so no ask is missed.
 bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const {
   if (!cluster.nodes().flags[node].exists) return false;
   const auto priority = static_cast<std::int32_t>(std::get<std::int64_t>(key));
@@ -493,7 +493,7 @@ void Backlog::wake_by_room(const Cluster& cluster) {
   for (const ClassKey& key : woken) wake(key, false);
 }
 
-// ---- Whose turn it is ---------------------------------------------------------------------------
+// ---- Asks that are due --------------------------------------------------------------------------
 
 std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   if (!freed_.empty() && !parked_.empty()) wake_by_room(cluster);

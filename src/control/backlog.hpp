@@ -7,7 +7,7 @@
 // Rules
 //  1. A parked class is woken when something changed that can matter to it: a pod left a node, or
 //     begins to leave one, that could hold it if all pods of lower priority left, too; such a
-//     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed
+//     node changed; a pod was bound or is gone, if it depends on other pods; a queue changed
 //     in more than what it uses, if it is in one; a budget allows more; any other rule changed; an
 //     action was refused. Also after `retry_after`. An ask that is placed then although nothing
 //     woke it is a missed wake-up: counted, since it is a bug (unless it gets room that the same
@@ -17,8 +17,8 @@
 //     not wake ten thousand.
 //  3. An ask whose victims are leaving, or that waits for other pods that leave, awaits departures.
 //     It is tried when a pod is gone from a node that it waits for, or from one that no ask waits
-//     for, and at the time that the decision named: in a burst of a thousand each victim that goes
-//     makes room for one ask, and does not call the others.
+//     for, and at the time that the decision named: in a burst the departure of a victim wakes only
+//     the ask that it was evicted for.
 //  4. A group is one ask. Groups of equal pods, minimum and mode share a class as long as none of
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
 //  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; an ask
@@ -69,11 +69,11 @@ class Backlog final : public AskSource {
  public:
   explicit Backlog(BacklogOptions options = {}) : options_(std::move(options)) {}
 
-  /// Before the cluster has the change: whose room it may free.
+  /// Call it before the cluster has the change: notes which pods' room it may free.
   void foresee(const Change& change, const Cluster& cluster);
   /// The cluster has the change already.
   void note(const Change& change, const Cluster& cluster, Time now);
-  /// The cluster was made anew: indices and ids of before mean nothing any more. All pending asks
+  /// The cluster was rebuilt: earlier indices and ids are void. All pending asks
   /// are due.
   void restart(const Cluster& cluster, Time now);
   /// The asks that are due, in order.
@@ -107,7 +107,7 @@ class Backlog final : public AskSource {
     std::set<Turn> fresh;  ///< Of these, those that were never decided.
     std::optional<Time> parked_at;
     bool by_time = false;                ///< It was woken by nothing but time.
-    bool depends_on_other_pods = false;  ///< It looks at other pods (affinity, spread).
+    bool depends_on_other_pods = false;  ///< By affinity or spread.
     bool queued = false;                 ///< Its queue may be what it lacks.
     bool pinned = false;                 ///< It may take room from equals.
     std::size_t burst = std::numeric_limits<std::size_t>::max();

@@ -1,4 +1,4 @@
-// SPEC section 8, Backlog: who is due, who is parked, and what wakes whom.
+// SPEC section 8, Backlog: which asks are due, which are parked, and what wakes them.
 #include "control/backlog.hpp"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,9 @@ TEST_F(BacklogTest, EqualAsksAreTriedOneByOneAndParkedTogether) {
   EXPECT_EQ(backlog.pending(), 4U);
 }
 
-// The soak of the scheduler: pods that came while their class was parked were never told why.
-TEST_F(BacklogTest, EverybodyIsTriedOnceAlsoWhoseClassIsParked) {
+// The soak of the scheduler: pods that came while their class was parked never had a reason in
+// their status.
+TEST_F(BacklogTest, EveryAskIsTriedOnceEvenIfItsClassIsParked) {
   change(pod("a", 9'000), 1);
   EXPECT_EQ(due(1), Names{"a"});
   learn(Outcome::infeasible, 1);
@@ -106,7 +107,7 @@ TEST_F(BacklogTest, OnlyPodsOfOurProfilesAsk) {
   EXPECT_EQ(due(1), (std::vector<std::string>{"ours", "unnamed"}));
 }
 
-TEST_F(BacklogTest, WhoLeavesWakesOnlyThoseWhomItsNodeCouldHold) {
+TEST_F(BacklogTest, ADepartureWakesOnlyAsksThatItsNodeCouldHold) {
   change(bound(pod("small", 1'000), "n2"), 0);
   change(bound(pod("large", 4'000), "n1"), 0);
   change(pod("wants-three", 3'000), 1);
@@ -119,7 +120,7 @@ TEST_F(BacklogTest, WhoLeavesWakesOnlyThoseWhomItsNodeCouldHold) {
 }
 
 /// Its room is credited from then on (law 6), whatever its priority.
-TEST_F(BacklogTest, WhoBeginsToLeaveWakesOthers) {
+TEST_F(BacklogTest, APodThatBeginsToLeaveWakesOthers) {
   Pod equal = bound(pod("equal", 4'000), "n1");
   change(equal, 0);
   change(pod("wants-three", 3'000), 1);
@@ -133,8 +134,8 @@ TEST_F(BacklogTest, WhoBeginsToLeaveWakesOthers) {
   EXPECT_EQ(due(3), Names{});
 }
 
-/// Whom it must keep away from, or who makes a spread uneven, may be anywhere.
-TEST_F(BacklogTest, WhoLooksAtOthersIsWokenByWhoeverIsGone) {
+/// The pods that its anti-affinity or its spread depends on may be on any node.
+TEST_F(BacklogTest, APodThatDependsOnOtherPodsIsWokenByAnyDeparture) {
   change(bound(pod("small", 1'000), "n2"), 0);
   Pod apart = pod("apart", 3'000);
   apart.shape.anti_affinity = {{.selector = LabelSelector{},
@@ -148,8 +149,8 @@ TEST_F(BacklogTest, WhoLooksAtOthersIsWokenByWhoeverIsGone) {
   EXPECT_EQ(due(2), Names{"apart"});
 }
 
-/// Others were told that there is no room because it was given to whom the world refuses.
-TEST_F(BacklogTest, WhoIsRefusedWakesOthers) {
+/// The others found no room because it was given to the pod that is refused now.
+TEST_F(BacklogTest, ARefusalWakesOthers) {
   change(pod("a", 3'000), 1);
   change(pod("b", 2'000), 1);
   EXPECT_EQ(due(1), (Names{"a", "b"}));
@@ -197,7 +198,7 @@ TEST_F(BacklogTest, AClassThatWasParkedComesBackOneByOne) {
   EXPECT_EQ(due(3), (Names{"b", "c"}));
 }
 
-TEST_F(BacklogTest, WhoHasVictimsIsTriedWhenSomebodyIsGone) {
+TEST_F(BacklogTest, AnAskWithVictimsIsTriedWhenAPodIsGone) {
   change(bound(pod("low", 4'000), "n1"), 0);
   change(pod("high", 4'000, 100), 1);
   EXPECT_EQ(due(1), Names{"high"});
@@ -209,7 +210,7 @@ TEST_F(BacklogTest, WhoHasVictimsIsTriedWhenSomebodyIsGone) {
 
 // simulation_properties, seed 100271: a gang that leaves for another ask of the same cycle made
 // more room than that ask needs.
-TEST_F(BacklogTest, WhoIsGoneCallsThoseWhoWaitForItsNode) {
+TEST_F(BacklogTest, ADepartureWakesTheAsksThatWaitForItsNode) {
   for (const char* const name : {"x", "y", "z"}) change(bound(pod(name, 500), "n1"), 1);
   change(bound(pod("w", 500), "n2"), 1);
   change(pod("first", 1'000, 10), 1);
@@ -231,7 +232,7 @@ TEST_F(BacklogTest, WhoIsGoneCallsThoseWhoWaitForItsNode) {
   change(bound(pod("first", 1'000, 10), "n1"), 4);
   due(4);
   learn(Outcome::fits, 4);
-  gone("y", 5);  // Nobody waits for n1 any more, so its room may be anybody's.
+  gone("y", 5);  // No ask waits for n1 any more, so any ask may use its room.
   EXPECT_EQ(due(5), Names{"second"});
 }
 
@@ -264,7 +265,7 @@ TEST_F(BacklogTest, ARetryThatSucceedsIsAMissedWakeUp) {
   EXPECT_EQ(backlog.missed_wakeups(), 1U);
 }
 
-TEST_F(BacklogTest, WhoWasLeftOutIsNotTriedAgainAtOnce) {
+TEST_F(BacklogTest, AnAskThatWasLeftOutIsNotTriedAgainAtOnce) {
   change(pod("a", 3'000), 1);
   EXPECT_EQ(due(1), Names{"a"});
   backlog.learn(taken, {}, std::nullopt, at(1));
@@ -294,14 +295,14 @@ TEST_F(BacklogTest, AGangThatHasBegunIsNoClassWithOthers) {
   EXPECT_EQ(due(2), Names{"g2"});
 }
 
-TEST_F(BacklogTest, WhoIsBeyondTheMostOfACycleComesInTheNextOne) {
+TEST_F(BacklogTest, AnAskBeyondTheMaximumOfACycleIsTriedInTheNext) {
   backlog = Backlog({.asks_max = 2});
   for (const char* const name : {"a", "b", "c"}) {
     change(pod(name, 1'000 + name[0], 100), 1);
     due(1);
     learn(Outcome::preempts, 1);
   }
-  gone("nobody", 5);
+  gone("unknown", 5);
   EXPECT_EQ(due(5), (Names{"a", "b"}));
   EXPECT_EQ(backlog.next_due(at(5)), at(5));
   EXPECT_EQ(due(6), Names{"c"});
@@ -324,7 +325,7 @@ TEST_F(BacklogTest, AGroupIsOneAsk) {
   EXPECT_EQ(backlog.pending(), 0U);
 }
 
-TEST_F(BacklogTest, WhoGoesElsewhereFreesTheRoomThatWasPromised) {
+TEST_F(BacklogTest, AnAskThatGoesElsewhereFreesItsPromisedRoom) {
   Pod high = pod("high", 4'000, 100);
   high.nominated_node = "n1";
   change(high, 0);
@@ -336,7 +337,7 @@ TEST_F(BacklogTest, WhoGoesElsewhereFreesTheRoomThatWasPromised) {
   EXPECT_EQ(due(2), Names{"a"});
 }
 
-TEST_F(BacklogTest, WhoseActionWasRefusedBacksOffOneSecondDoublingToSixty) {
+TEST_F(BacklogTest, ARefusedActionBacksOffOneSecondDoublingToSixty) {
   change(pod("a", 3'000), 0);
   std::int64_t now = 0;
   for (const std::int64_t delay : {1, 2, 4, 8, 16, 32, 60, 60}) {
@@ -350,7 +351,7 @@ TEST_F(BacklogTest, WhoseActionWasRefusedBacksOffOneSecondDoublingToSixty) {
   }
 }
 
-TEST_F(BacklogTest, NobodyBacksOffForAnotherKindOfItsName) {
+TEST_F(BacklogTest, ARefusalOfAnotherKindOfTheSameNameIsIgnored) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});
   learn(Outcome::fits, 0);
@@ -362,7 +363,7 @@ TEST_F(BacklogTest, NobodyBacksOffForAnotherKindOfItsName) {
   EXPECT_EQ(due(0), Names{"a"}) << "something was refused, so there may be room";
 }
 
-TEST_F(BacklogTest, WhoseSpecChangesIsTriedAtOnce) {
+TEST_F(BacklogTest, AChangedSpecIsTriedAtOnce) {
   change(pod("a", 9'000), 1);
   EXPECT_EQ(due(1), Names{"a"});
   learn(Outcome::infeasible, 1);
@@ -377,7 +378,7 @@ TEST_F(BacklogTest, WhoseSpecChangesIsTriedAtOnce) {
   EXPECT_EQ(backlog.pending(), 1U);
 }
 
-TEST_F(BacklogTest, WhoUsesVolumesIsTriedWhenOneIsBound) {
+TEST_F(BacklogTest, AnAskWithVolumesIsTriedWhenOneIsBound) {
   Pod waits = pod("a", 1'000);
   waits.shape.claims = {{.kind = ClaimKind::volume, .namespace_name = "default", .name = "data"}};
   change(waits, 1);
@@ -395,8 +396,8 @@ TEST_F(BacklogTest, WhoUsesVolumesIsTriedWhenOneIsBound) {
   EXPECT_EQ(due(1), Names{"a"});
 }
 
-// A brake says until when it holds; nobody waits longer for nothing, nor less long than before.
-TEST_F(BacklogTest, WhoKnowsWhenItMayTryAgainDoesNotWaitLonger) {
+// A brake states until when it holds; the back-off of an ask is neither longer nor shorter.
+TEST_F(BacklogTest, AnAskWaitsNoLongerThanItsBrake) {
   change(pod("a", 1'000), 0);
   EXPECT_EQ(due(0), std::vector<std::string>{"a"});
   const auto refuse = [&](std::int64_t now, std::int64_t again_at) {
@@ -420,7 +421,7 @@ TEST_F(BacklogTest, WhoKnowsWhenItMayTryAgainDoesNotWaitLonger) {
   EXPECT_EQ(backlog.next_due(at(5)), at(6));
 }
 
-TEST_F(BacklogTest, WhoseVictimCouldNotBeEvictedBacksOffToo) {
+TEST_F(BacklogTest, AFailedEvictionBacksOffItsAsk) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});
   learn(Outcome::preempts, 0);
@@ -429,12 +430,12 @@ TEST_F(BacklogTest, WhoseVictimCouldNotBeEvictedBacksOffToo) {
                     .reason = "gone",
                     .ask = pod_ref("default", "a")},
                    at(0));
-  gone("nobody", 0);
+  gone("unknown", 0);
   EXPECT_EQ(due(0), Names{});
   EXPECT_EQ(due(1), Names{"a"});
 }
 
-TEST_F(BacklogTest, WhomTheJudgeRefusesDoesNotKeepTheLoopGoing) {
+TEST_F(BacklogTest, AnAskThatTheJudgeRefusesDoesNotKeepTheLoopBusy) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});
   backlog.back_off({.kind = AskKind::pod, .namespace_name = "default", .name = "a"},
@@ -443,7 +444,7 @@ TEST_F(BacklogTest, WhomTheJudgeRefusesDoesNotKeepTheLoopGoing) {
   EXPECT_EQ(backlog.next_due(at(0)), at(1));
 }
 
-TEST_F(BacklogTest, WhoIsLeftBehindForLongHasATurnWhateverItsPriority) {
+TEST_F(BacklogTest, AStarvedAskIsTriedWhateverItsPriority) {
   backlog = Backlog({.asks_max = 2, .starvation_age = Duration{60'000}});
   change(pod("low", 1'000), 0);
   for (const char* const name : {"h1", "h2"}) change(pod(name, 2'000, 100), 0);

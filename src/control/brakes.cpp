@@ -74,8 +74,8 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionRequest& request, Time 
   const std::int64_t victims = std::ssize(request.victims);
   const Duration by_profile = of_profile(request.profile).wait(std::min(victims, own), now);
   if (by_profile > Duration{}) {
-    const std::string whose = request.profile.empty() ? "all" : "profile " + request.profile;
-    return held_back(fmt::format("brake: {} evictions a minute for {}", own, whose),
+    const std::string scope = request.profile.empty() ? "all" : "profile " + request.profile;
+    return held_back(fmt::format("brake: {} evictions a minute for {}", own, scope),
                      now + by_profile);
   }
   const std::int64_t most = settings_.evictions_per_minute;

@@ -1,9 +1,9 @@
-// EvictionBrakes: how many pods may be made to leave in a while, whatever the plans say (SPEC
+// EvictionBrakes: how many pods may be evicted per period, independent of the plans (SPEC
 // section 8, Brakes; docs/decisions/0019-brakes-and-bounds.md).
 //
 //  1. No pod is evicted within `quiet_first` of the start, so that a process that crashes and
-//     starts again and again evicts none. A gang of which a part has left already is no such
-//     harm: its rest may go (`rolls_back`).
+//     starts again and again evicts none. The rest of a gang of which a part has left already may
+//     go at once (`rolls_back`).
 //  2. `evictions_per_minute` for each profile and each namespace. These allowances are empty at the
 //     start and fill with time, also while it is quiet.
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
@@ -16,8 +16,8 @@
 //     one of its victims, it is only finishing what it began; a gang that takes back its own
 //     members (`rolls_back`) evicts no other pod. A claim (`is_claim`) is not held back
 //     either: it grows with its pods, and no other ask can take its share.
-//  5. What the world refused was no eviction: it is given back.
-// An ask gets all its victims or none. These are savings of harm, not memory that a law depends on.
+//  5. A refused eviction is credited back.
+// An ask gets all its victims or none. The brakes only limit harm; no law depends on their state.
 #pragma once
 
 #include <cstdint>

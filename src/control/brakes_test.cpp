@@ -37,7 +37,7 @@ TEST(EvictionBrakes, StartEmptyAndFill) {
   EXPECT_NE(brakes.admit(one, brakes_start + Duration{1'000}).why, "");
 }
 
-/// Its others have left: whoever keeps it keeps room that serves nobody.
+/// The other members have left, so the rest only holds room that no gang can use.
 TEST(EvictionBrakes, TheRestOfAGangLeavesAtOnceAndCounts) {
   EvictionBrakes brakes({.evictions_per_minute = 60}, brakes_start);
   EvictionRequest rest = request("PodGroup a/gang", {{"a", "", {}}, {"a", "", {}}});
@@ -123,7 +123,7 @@ TEST(EvictionBrakes, TheSameAskDoesNotEvictAgainAtOnce) {
   EXPECT_EQ(brakes.alarms(), 2U);
 }
 
-TEST(EvictionBrakes, WhoeverWasRefusedAVictimFinishesWhatItBegan) {
+TEST(EvictionBrakes, AnAskWithARefusedVictimFinishesWhatItBegan) {
   EvictionBrakes brakes({.evict_again_window = Duration{60'000}}, brakes_start);
   const Time now = brakes_start + Duration{60'000};
   EvictionRequest again = request(
@@ -138,9 +138,9 @@ TEST(EvictionBrakes, WhoeverWasRefusedAVictimFinishesWhatItBegan) {
   EXPECT_NE(brakes.admit(again, now + Duration{2'000}).why, "");
 }
 
-// SPEC section 8, Brakes: a crash loop evicts nobody; afterwards what was saved up is there at
+// SPEC section 8, Brakes: a crash loop evicts no pod; afterwards the saved budget is there at
 // once.
-TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
+TEST(EvictionBrakes, NoPodIsEvictedRightAfterTheStart) {
   EvictionBrakes brakes({.evictions_per_minute = 600, .quiet_first = Duration{5'000}},
                         brakes_start);
   const BrakeAnswer early =
@@ -163,13 +163,13 @@ TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
 TEST(EvictionBrakes, WhatTheWorldRefusedIsGivenBack) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const Time now = brakes_start + Duration{60'000};
-  // However often it is refused: nobody has left, so nothing was used up.
+  // However often it is refused: no pod has left, so no budget was used.
   for (int times = 0; times < 5; ++times) {
     const std::string plan = fmt::format("p{}", times);
     EXPECT_EQ(brakes.admit(two_of_one_owner(plan), now).why, "");
     brakes.refused(refusal_of("low-1", plan));
     brakes.refused(refusal_of("low-2", plan));
-    brakes.refused(refusal_of("low-2", plan));  // Told twice, it counts once.
+    brakes.refused(refusal_of("low-2", plan));  // Reported twice, it counts once.
   }
   EXPECT_EQ(brakes.alarms(), 0U);
   EXPECT_EQ(brakes.admit(two_of_one_owner("p6"), now).why, "");

@@ -3,10 +3,10 @@
 //
 // A pod that its kubelet refused is Failed for good, and its controller makes another one. The same
 // node would be chosen again and refuse again. So it is closed to that owner: for a while, and
-// for twice as long each time that it refuses again. A node that has been open for as long as it
-// was closed last is forgiven.
+// for twice as long each time that it refuses again. The doubling starts anew once the node has
+// been open for as long as it was last closed.
 //
-// It is a saving of work and no memory that a law depends on: after a crash the node is open.
+// This only saves work, and no law depends on it: after a crash the node is open.
 #pragma once
 
 #include <cstdint>

@@ -3,13 +3,11 @@
 //   ControlLoop loop(port, document.configuration, tools, {});
 //   while (loop.step()) {}
 //
-// The loop holds the cluster as the port shows it, what was sent and is not seen yet laid over it
-// (in_flight.hpp), and sources that say which asks are due (ask_source.hpp). A step takes
-// what has changed, decides about all asks that are due in one cycle, and hands the
-// plan to the port. Without an ask that is due nothing is decided. While
-// the port is blind nothing is decided. What
-// must survive between cycles is an object of the cluster; the backlog is only a saving of work,
-// and forgetting it costs time and no law.
+// The loop holds the cluster as the port shows it, with the writes whose effects are not shown yet
+// laid over it (in_flight.hpp), and sources that say which asks are due (ask_source.hpp). A step
+// takes what has changed, decides all due asks in one cycle, and hands the plan to the port.
+// Nothing is decided without a due ask, or while the port is blind. What must survive between
+// cycles is an object of the cluster; the backlog only saves work, and losing it costs time only.
 #pragma once
 
 #include <array>
@@ -56,7 +54,7 @@ struct LoopOptions {
   /// What a process before us has begun is finished first (interrupted_gang_evictions.hpp).
   bool finishes_begun = false;
   bool carries_out = true;         ///< False: the port does nothing with the plans (--dry-run).
-  LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
+  LoopWatcher* watcher = nullptr;  ///< Notified of every batch and cycle; outlives the loop.
 };
 
 struct LoopStatistics {

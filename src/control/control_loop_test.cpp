@@ -73,7 +73,7 @@ class ControlLoopTest : public testing::Test {
     tools.contain = true;
   }
 
-  /// Remembers the request; the same answer for everybody.
+  /// Remembers the request; the same answer for each ask.
   Plan answered(const PlanRequest& request, Outcome outcome) {
     requests.push_back(request);
     Plan plan{.preset = request.preset, .now = request.now};
@@ -99,7 +99,7 @@ class ControlLoopTest : public testing::Test {
 };
 
 /// Pods with labels of their own come and go: what they leave behind does not stay for ever, and
-/// who is pending stays so.
+/// pending pods stay pending.
 TEST_F(ControlLoopTest, TheStoreIsMadeAnewWhenNamesPileUp) {
   port.batches.push_back({.now = Time{1}, .changes = {Node{.name = "n1"}, pod("waits")}});
   for (std::int64_t i = 0; i < 400; ++i) {
@@ -124,8 +124,8 @@ TEST_F(ControlLoopTest, TheStoreIsMadeAnewWhenNamesPileUp) {
   EXPECT_EQ(loop.backlog().pending(), 1U);
 }
 
-/// Law 13: before, nobody of its cycle was decided, and all of them backed off, again and again.
-TEST_F(ControlLoopTest, WhoCannotAskBacksOffAlone) {
+/// Law 13: before, no ask of its cycle was decided, and all of them backed off, again and again.
+TEST_F(ControlLoopTest, APodThatCannotAskBacksOffAlone) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     for (const AskName& ask : request.asks) {
       if (ask.name != "strange") continue;
@@ -151,7 +151,7 @@ TEST_F(ControlLoopTest, WhoCannotAskBacksOffAlone) {
   EXPECT_EQ(port.plans[1].status.size(), 1U);
 }
 
-TEST_F(ControlLoopTest, NobodyDueNothingDecided) {
+TEST_F(ControlLoopTest, WithoutADueAskNothingIsDecided) {
   port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}}}, {.now = Time{2}}};
   ControlLoop loop(port, configuration, tools, {});
   while (loop.step()) {
@@ -160,7 +160,7 @@ TEST_F(ControlLoopTest, NobodyDueNothingDecided) {
   EXPECT_EQ(loop.cluster().node_count(), 1U);
 }
 
-/// By a process that was killed; before anybody else is made to leave instead.
+/// What a killed process began, before any other pod is evicted instead.
 TEST_F(ControlLoopTest, WhatWasBegunBeforeIsFinishedFirst) {
   PodGroup group{.namespace_name = "default", .name = "g"};
   group.policy.mode = DisruptionMode::all;
@@ -182,7 +182,7 @@ TEST_F(ControlLoopTest, WhatWasBegunBeforeIsFinishedFirst) {
     ControlLoop loop(port, configuration, tools, options);
     loop.step();
     if (finishes) {
-      // Nobody is decided on before it is seen to leave.
+      // No ask is decided before the watch shows that it leaves.
       ASSERT_EQ(port.plans.size(), 1U);
       loop.step();
       const auto rest = loop.cluster().find_pod("default", "m-1");
@@ -231,11 +231,11 @@ TEST_F(ControlLoopTest, ASessionThatIsLeftOutIsTriedAgain) {
   EXPECT_TRUE(loop.step());
   ASSERT_EQ(requests.size(), before + 1);
   EXPECT_EQ(requests.back().asks.front().name, "train");
-  while (loop.step()) {  // Nobody waits for it for ever.
+  while (loop.step()) {  // No ask waits for it for ever.
   }
 }
 
-/// A plane that does not answer keeps nobody waiting but whoever is scaled.
+/// A plane that does not answer delays only the schedules that it scales.
 TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
   ReplicaSchedule schedule{.namespace_name = "default",
                            .name = "web",
@@ -308,7 +308,7 @@ TEST_F(ControlLoopTest, WhileTheStartOfASessionIsNotSeenOnlySessionsWait) {
             (std::vector{SessionPhase::pending, SessionPhase::running, SessionPhase::running}));
 }
 
-TEST_F(ControlLoopTest, NobodyWaitsTenYearsForAPortThatHasEnded) {
+TEST_F(ControlLoopTest, TheLoopDoesNotWaitTenYearsForAPortThatHasEnded) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     requests.push_back(request);
     return Decision{.plan = Plan{.now = request.now},
@@ -323,7 +323,7 @@ TEST_F(ControlLoopTest, NobodyWaitsTenYearsForAPortThatHasEnded) {
   EXPECT_EQ(requests.size(), 1U);
 }
 
-TEST_F(ControlLoopTest, AllWhoAreDueGoIntoOneCycle) {
+TEST_F(ControlLoopTest, AllDueAsksGoIntoOneCycle) {
   Pod other = pod("b");
   other.requests = {{"cpu", 2'000}};
   port.batches = {{.now = Time{1}, .changes = {pod("a"), other}}};
@@ -397,7 +397,7 @@ TEST_F(ControlLoopTest, TheJudgeMayLookAtSomeCyclesOnly) {
   EXPECT_EQ(loop.statistics().judged, 2U);
 }
 
-/// Binds whoever asks to n1.
+/// Binds each ask to n1.
 class BindingLoopTest : public ControlLoopTest {
  protected:
   BindingLoopTest() {
@@ -443,8 +443,8 @@ TEST_F(BindingLoopTest, WhatWasRefusedIsDecidedAgain) {
   EXPECT_EQ(loop.statistics().receipts, 1U);
 }
 
-/// Of a gang only one could be bound: it is taken back, and nobody is decided on before it is seen
-/// to leave. Decided before, somebody else might leave although its room is enough.
+/// Only one member of a gang could be bound: it is evicted again, and no ask is decided before the
+/// watch shows that it leaves. Earlier, another pod might be evicted although its room is enough.
 TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
   configuration.live.gang_rollback = GangRollback::erase;
   PodGroup group{.namespace_name = "default", .name = "g"};
@@ -492,7 +492,7 @@ TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
   EXPECT_NE(loop.cluster().pods().deletion[*row], no_time);
 }
 
-/// SPEC section 8, stale or missing sight: what is shown is taken, and nothing is decided on it.
+/// SPEC section 8, stale or missing watches: changes are applied, but nothing is decided.
 TEST_F(ControlLoopTest, DecidesNothingWhileThePortIsBlind) {
   ControlLoop loop(port, configuration, tools, {});
   port.batches.push_back(
@@ -508,7 +508,7 @@ TEST_F(ControlLoopTest, DecidesNothingWhileThePortIsBlind) {
   EXPECT_EQ(requests[0].now, Time{10'000});
 }
 
-/// Whoever is due must not make a blind loop ask again and again.
+/// A due ask must not make a blind loop ask again and again.
 TEST_F(ControlLoopTest, ABlindLoopWaits) {
   class AskedPort final : public Port {
    public:

@@ -131,7 +131,7 @@ bool InFlight::Effect::is_late(Time now) const {
   const bool happened =
       of_action != nullptr && !is_about_session(of_action->action) &&
       (of_action->action.type == ActionType::bind || of_action->action.type == ActionType::evict);
-  // To forget it would give the same room away twice.
+  // Without it the same room would be given away twice.
   return awaited + (happened ? forgotten_after : unseen_max) <= now;
 }
 

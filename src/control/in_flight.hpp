@@ -1,4 +1,4 @@
-// InFlight: what was sent and is not yet seen (SPEC section 8, Assumed state).
+// InFlight: writes whose effects the watch has not shown yet (SPEC section 8, Assumed state).
 //
 // The loop decides on what the port has shown plus what it has sent. Each object about which
 // something was sent has one overlay: the object as the port showed it last, and the effects that
@@ -12,7 +12,7 @@
 //     when a receipt says that it was refused, or after `unseen_max`: another client may have
 //     written over it. Only a bind or an eviction stays for longer: one that is not carried out
 //     has a receipt, so it has happened and the watch is behind.
-//  2. What waits to be sent is not late: its time has not begun (`sending_since`).
+//  2. For a write that waits to be sent, `unseen_max` has not begun (`sending_since`).
 //  3. Sessions are decided together, and so are ReplicaSchedules. As long as an effect on a session
 //     is unseen, no session is decided; as long as an effect on a schedule, or a scale, is unseen,
 //     no schedule is. Other asks do not wait: they are decided on the overlay.
@@ -43,7 +43,7 @@ class InFlight {
   /// The cluster is the one that the plan was made for.
   void sent(const Plan& plan, const Cluster& cluster, Time now);
 
-  /// What the port shows, with what it does not show yet laid over.
+  /// What the port shows, with unseen effects laid over.
   Change seen(Change change);
   /// The object without what was refused, where that was laid over it. What other plans have sent
   /// is still in flight.
@@ -67,7 +67,7 @@ class InFlight {
     PlanAction action;
     std::optional<SessionNotice> notice = std::nullopt;  ///< Of a session that has to leave.
   };
-  /// A victim that a budget does not know of yet.
+  /// A victim that a budget has not counted yet.
   struct Charge {
     ChangeKey pod;
   };

@@ -48,7 +48,7 @@ TEST_F(InFlightTest, ABindEndsWhenItIsSeen) {
   EXPECT_EQ(look(2), 0U);
   EXPECT_EQ(seen(pod()).node, "n1");  // An older state of it.
   EXPECT_EQ(flight.size(), 1U);
-  EXPECT_EQ(seen(pod("n2")).node, "n2");  // Somebody else was faster.
+  EXPECT_EQ(seen(pod("n2")).node, "n2");  // Another scheduler was faster.
   EXPECT_TRUE(flight.empty());
 }
 
@@ -126,8 +126,8 @@ TEST_F(InFlightTest, ARefusalLeavesWhatOtherPlansHaveSent) {
   EXPECT_EQ(flight.size(), 1U);
 }
 
-/// Otherwise a journal, which keeps what can be read back, would tell of another pod.
-TEST_F(InFlightTest, WhoLeavesIsNotNominatedWhenItsBindIsRefused) {
+/// Otherwise a journal, which keeps what can be read back, would show another pod.
+TEST_F(InFlightTest, ALeavingPodIsNotNominatedWhenItsBindIsRefused) {
   Pod nominated = pod();
   nominated.nominated_node = "n1";
   cluster.apply(nominated);
@@ -177,7 +177,7 @@ TEST_F(InFlightTest, WhatIsNotSeenForTenSecondsIsForgotten) {
 }
 
 // SPEC 8, assumed state: a bind ends when the watch shows it, and the watch may be behind.
-TEST_F(InFlightTest, ABindThatNobodyRefusedIsNotForgottenSoon) {
+TEST_F(InFlightTest, ABindThatWasNotRefusedIsNotForgottenSoon) {
   send(action(ActionType::bind));
   look(1);
   EXPECT_EQ(look(299'999), 0U);
@@ -241,7 +241,7 @@ TEST_F(InFlightBudgets, AVictimCountsForTenSeconds) {
   EXPECT_EQ(allowed(), 2);
 }
 
-TEST_F(InFlightBudgets, WhoIsRefusedDoesNotCount) {
+TEST_F(InFlightBudgets, ARefusedEvictionDoesNotCount) {
   look(1);
   flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "gone", .ask = {}});
   look(2);
@@ -488,7 +488,7 @@ TEST_F(InFlightTest, NothingIsDecidedAboutSchedulesWhileAStatusWaitsToBeSent) {
   EXPECT_TRUE(flight.empty());
 }
 
-/// What a plane refuses says nothing about who has that name at home, or in another plane.
+/// What a plane refuses says nothing about the object of that name at home, or in another plane.
 TEST_F(InFlightTest, AReceiptOfAPlaneIsAboutThatPlane) {
   send(action(ActionType::bind));
   const auto scale = [](std::string plane) {
@@ -559,7 +559,7 @@ TEST_F(QueueInFlightTest, AStatusIsLaidOverUntilItIsSeen) {
   EXPECT_EQ(look(1), 1U);
   EXPECT_EQ(stored_queue(), queue({{"cpu", 2'000}}));
   EXPECT_EQ(look(2), 0U);
-  Queue edited = queue({});  // By somebody else, before our status was written.
+  Queue edited = queue({});  // By another client, before our status was written.
   edited.weight = 7;
   EXPECT_EQ(seen_queue(edited).weight, 7);
   EXPECT_EQ(seen_queue(edited).allocated, (Quotas{{"cpu", 2'000}}));

@@ -46,7 +46,7 @@ class InterruptedGangBindsTest : public testing::Test {
   InFlight in_flight;
 };
 
-TEST_F(InterruptedGangBindsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
+TEST_F(InterruptedGangBindsTest, BoundMembersAreDeletedAfterTheTimeout) {
   InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
@@ -58,14 +58,14 @@ TEST_F(InterruptedGangBindsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
   EXPECT_EQ(plan->actions[0].type, ActionType::evict);
   EXPECT_EQ(plan->actions[0].name, "m-0");
   EXPECT_EQ(plan->actions[0].ask, "PodGroup a/g");
-  // Once it is gone, nobody is left to be deleted.
+  // Once it is gone, there is no member left to delete.
   cluster.apply(Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "m-0"});
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{120'000}));
   EXPECT_FALSE(gangs.next_due().has_value());
 }
 
 // A brake, a pause or a budget may refuse it.
-TEST_F(InterruptedGangBindsTest, WhoCouldNotBeDeletedIsDeletedLater) {
+TEST_F(InterruptedGangBindsTest, AMemberThatCouldNotBeDeletedIsDeletedLater) {
   InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1");
@@ -73,7 +73,7 @@ TEST_F(InterruptedGangBindsTest, WhoCouldNotBeDeletedIsDeletedLater) {
   EXPECT_EQ(gangs.next_due(), gang_start + Duration{120'000});
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{119'999}));
   EXPECT_TRUE(gangs.due(cluster, in_flight, gang_start + Duration{120'000}));
-  // Whoever binds it anew has the whole time again.
+  // A new bind has the whole timeout again.
   gangs.sent(binds(), cluster, gang_start + Duration{130'000});
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{189'999}));
   member("m-1", "n1");
@@ -109,7 +109,7 @@ TEST_F(InterruptedGangBindsTest, WhatIsOnlyAssumedIsNotWhole) {
   EXPECT_TRUE(gangs.next_due().has_value());
 }
 
-TEST_F(InterruptedGangBindsTest, OnlyWhomWeBoundGoes) {
+TEST_F(InterruptedGangBindsTest, OnlyMembersThatWeBoundAreDeleted) {
   InterruptedGangBinds gangs(rules(GangRollback::erase));
   gangs.sent(binds(), cluster, gang_start);
   member("m-0", "n1", "another-uid");

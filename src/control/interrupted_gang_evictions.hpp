@@ -2,15 +2,15 @@
 // 8, Gangs).
 //
 // A group whose disruption mode is `all` leaves as one, but each of its pods is a call of its own.
-// Killed between two of them, a process leaves a rest behind that only holds room, and the next
-// plan may choose other victims instead: then both are stopped. So the cluster as it is first shown
-// is searched for such groups, and their rest is evicted before anything else is decided.
+// A process that is killed between two of them leaves a rest behind that only holds room, and the
+// next plan may choose other victims: then two gangs are stopped. So the cluster as it is first
+// shown is searched for such groups, and their rest is evicted before anything else is decided.
 //
 // A group has begun to leave if one of its pods is leaving with the mark of a preemption, or if one
 // that stays has that mark and the minimum is not there any more (its others may be gone already).
-// A mark alone is none: no pod has left then, and the mark is taken back after two minutes. Only
+// A mark alone does not count: no pod has left, and the mark is removed after two minutes. Only
 // groups of our own pods count. A member that could not be evicted (a brake, a pause, a budget) is
-// tried later, until `engine.leaveTimeout` after the start; then the gang is one like others.
+// tried later, until `engine.leaveTimeout` after the start; then the gang is treated as any other.
 #pragma once
 
 #include <optional>

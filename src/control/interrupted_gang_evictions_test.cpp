@@ -21,18 +21,18 @@ class InterruptedGangEvictionsTest : public testing::Test {
     made.policy.mode = mode;
     cluster.apply(made);
   }
-  enum class State : std::uint8_t { runs, is_marked, leaves, is_told };
+  enum class State : std::uint8_t { runs, is_marked, leaves, is_deleted };
   void member(const std::string& name, State state, std::string scheduler = "makeway") {
     Pod pod{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = "n1", .group = "g"};
     pod.scheduler = std::move(scheduler);
     pod.disrupted_by_preemption = state == State::is_marked || state == State::leaves;
-    if (state == State::leaves || state == State::is_told) {
+    if (state == State::leaves || state == State::is_deleted) {
       pod.deletion = restart_time + Duration{30'000};
     }
     cluster.apply(pod);
   }
-  /// Names of who must leave; what the first sight shows is looked at once.
-  std::vector<std::string> told(Time now = restart_time) {
+  /// Names of the pods to evict; the first state of the cluster is searched once.
+  std::vector<std::string> evicted(Time now = restart_time) {
     if (!was_found) gangs.find(cluster, {"makeway"}, now);
     was_found = true;
     std::vector<std::string> names;
@@ -56,66 +56,66 @@ class InterruptedGangEvictionsTest : public testing::Test {
   bool was_found = false;
 };
 
-TEST_F(InterruptedGangEvictionsTest, TheRestIsToldToLeave) {
+TEST_F(InterruptedGangEvictionsTest, TheRestIsEvicted) {
   member("m-0", State::leaves);
   member("m-2", State::runs);
   member("m-1", State::is_marked);
-  EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
+  EXPECT_EQ(evicted(), (Names{"m-1", "m-2"}));
 }
 
-TEST_F(InterruptedGangEvictionsTest, WhoLeftMayBeGoneAlready) {
+TEST_F(InterruptedGangEvictionsTest, AnEvictedMemberMayBeGoneAlready) {
   member("m-1", State::is_marked);
   member("m-2", State::runs);
-  EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
+  EXPECT_EQ(evicted(), (Names{"m-1", "m-2"}));
 }
 
-TEST_F(InterruptedGangEvictionsTest, AMarkAloneMakesNobodyLeave) {
+TEST_F(InterruptedGangEvictionsTest, AMarkAloneEvictsNoPod) {
   member("m-0", State::is_marked);
   member("m-1", State::runs);
   member("m-2", State::runs);
-  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(evicted(), Names{});
   EXPECT_EQ(gangs.next_due(), std::nullopt);
 }
 
-TEST_F(InterruptedGangEvictionsTest, WhoLeavesForAnotherReasonTakesNobodyAlong) {
-  member("m-0", State::is_told);
+TEST_F(InterruptedGangEvictionsTest, AMemberThatLeavesForAnotherReasonEvictsNoOthers) {
+  member("m-0", State::is_deleted);
   member("m-1", State::runs);
-  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(evicted(), Names{});
 }
 
 TEST_F(InterruptedGangEvictionsTest, OtherGroupsLeaveOneByOne) {
   group(DisruptionMode::single);
   member("m-0", State::leaves);
   member("m-1", State::is_marked);
-  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(evicted(), Names{});
 }
 
 TEST_F(InterruptedGangEvictionsTest, PodsOfOtherSchedulersAreNotOurs) {
   member("m-0", State::leaves, "default-scheduler");
   member("m-1", State::runs, "default-scheduler");
-  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(evicted(), Names{});
 }
 
 TEST_F(InterruptedGangEvictionsTest, WhatLeavesLaterIsNoneOfItsBusiness) {
   member("m-0", State::runs);
   member("m-1", State::runs);
-  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(evicted(), Names{});
   member("m-0", State::leaves);
-  EXPECT_EQ(told(restart_time + Duration{5'000}), Names{});
+  EXPECT_EQ(evicted(restart_time + Duration{5'000}), Names{});
 }
 
-TEST_F(InterruptedGangEvictionsTest, WhoWasNotToldIsToldAgainForAWhile) {
+TEST_F(InterruptedGangEvictionsTest, AMemberThatWasNotEvictedIsTriedAgainForAWhile) {
   member("m-0", State::leaves);
   member("m-1", State::runs);
-  EXPECT_EQ(told(), Names{"m-1"});
+  EXPECT_EQ(evicted(), Names{"m-1"});
   EXPECT_EQ(gangs.next_due(), restart_time + Duration{1'000});
-  EXPECT_EQ(told(restart_time + Duration{999}), Names{});
-  EXPECT_EQ(told(restart_time + Duration{1'000}), Names{"m-1"});
-  EXPECT_EQ(told(restart_time + Duration{60'000}), Names{});
+  EXPECT_EQ(evicted(restart_time + Duration{999}), Names{});
+  EXPECT_EQ(evicted(restart_time + Duration{1'000}), Names{"m-1"});
+  EXPECT_EQ(evicted(restart_time + Duration{60'000}), Names{});
   EXPECT_EQ(gangs.next_due(), std::nullopt);
 }
 
-TEST_F(InterruptedGangEvictionsTest, WhoIsBeingToldIsNotToldTwice) {
+TEST_F(InterruptedGangEvictionsTest, AMemberIsNotEvictedTwice) {
   member("m-0", State::leaves);
   member("m-1", State::runs);
   gangs.find(cluster, {"makeway"}, restart_time);
@@ -123,9 +123,9 @@ TEST_F(InterruptedGangEvictionsTest, WhoIsBeingToldIsNotToldTwice) {
   const std::optional<Plan> plan = gangs.due(cluster, in_flight, restart_time);
   ASSERT_TRUE(plan.has_value());
   in_flight.sent(*plan, cluster, restart_time);
-  EXPECT_EQ(told(restart_time + Duration{1'000}), Names{});
+  EXPECT_EQ(evicted(restart_time + Duration{1'000}), Names{});
   member("m-1", State::leaves);
-  EXPECT_EQ(told(restart_time + Duration{2'000}), Names{});
+  EXPECT_EQ(evicted(restart_time + Duration{2'000}), Names{});
   EXPECT_EQ(gangs.next_due(), std::nullopt);
 }
 

@@ -20,11 +20,11 @@ class LateVolumesTest : public testing::Test {
  protected:
   LateVolumesTest() { shown.apply(late_claim(false)); }
 
-  /// As the view does: what it tells is shown from then on.
+  /// As the view does: what it returns is shown from then on.
   std::vector<Change> show(std::vector<Change> changes, Time now = late_start) {
-    std::vector<Change> told = volumes.show(std::move(changes), shown, now);
-    for (const Change& change : told) shown.apply(change);
-    return told;
+    std::vector<Change> result = volumes.show(std::move(changes), shown, now);
+    for (const Change& change : result) shown.apply(change);
+    return result;
   }
 
   Cluster shown;

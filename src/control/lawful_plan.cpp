@@ -39,7 +39,7 @@ std::string breach_text(const LawBreach& breach) {
                      breach.text);
 }
 
-/// For users that look at the object; only these kinds have such a condition.
+/// For users who look at the object; only these kinds have such a condition.
 void add_refusal(const AskName& ask, const Problem& problem, Plan& plan) {
   if (ask.kind != AskKind::pod && ask.kind != AskKind::pod_group) return;
   const bool is_pod = ask.kind == AskKind::pod;

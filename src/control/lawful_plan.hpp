@@ -50,7 +50,7 @@ struct LawfulPlan {
   std::int64_t decide_us = 0;
   std::int64_t check_us = 0;
 
-  /// A bug of ours showed.
+  /// Makeway has a bug.
   bool shows_bug() const;
 };
 

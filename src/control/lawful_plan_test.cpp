@@ -1,4 +1,4 @@
-// Law 14 around policies that lie: who is left out, how often it is tried, and when nothing is
+// Law 14 around policies with wrong plans: which ask is left out, how often, and when nothing is
 // left.
 #include "control/lawful_plan.hpp"
 
@@ -18,7 +18,7 @@ AskName pod_called(std::string name) {
   return {.kind = AskKind::pod, .namespace_name = "default", .name = std::move(name)};
 }
 
-/// A policy that plans for some pods, and a judge who blames those who are bad.
+/// A policy that plans for some pods, and a judge that names those in `bad`.
 class LawfulPlanTest : public testing::Test {
  protected:
   LawfulPlanTest() {
@@ -39,7 +39,7 @@ class LawfulPlanTest : public testing::Test {
         breaches.push_back(
             {.law = 3, .ask = ask_text(ask), .text = "it is bad", .asks = {pod_called(ask.name)}});
       }
-      if (unnamed) breaches.push_back({.law = 9, .ask = {}, .text = "somebody is bad"});
+      if (unnamed) breaches.push_back({.law = 9, .ask = {}, .text = "something is bad"});
       return breaches;
     };
     tools.identify = [](const Plan& plan) { return fmt::format("{} asks", plan.asks.size()); };
@@ -62,7 +62,7 @@ class LawfulPlanTest : public testing::Test {
   Configuration configuration;
   Names pods = {"a", "b", "c", "d", "e", "f"};
   std::set<std::string> bad;
-  bool stubborn = false;  ///< It decides about those who are left out, too.
+  bool stubborn = false;  ///< It also decides about asks that are left out.
   bool unnamed = false;
   std::vector<PlanRequest> requests;
   std::int64_t clock = 0;
@@ -79,7 +79,7 @@ TEST_F(LawfulPlanTest, AGoodPlanIsHandedOn) {
   EXPECT_TRUE(requests.front().contain);
 }
 
-TEST_F(LawfulPlanTest, AllWhoAreNamedAreLeftOutAtOnce) {
+TEST_F(LawfulPlanTest, AllNamedAsksAreLeftOutAtOnce) {
   bad = {"a", "e"};
   const LawfulPlan made = make();
   EXPECT_EQ(asks(made), (Names{"b", "c", "d", "f"}));
@@ -94,8 +94,8 @@ TEST_F(LawfulPlanTest, AllWhoAreNamedAreLeftOutAtOnce) {
   EXPECT_TRUE(made.shows_bug());
 }
 
-/// Law 13, live: who cannot ask is no reason to decide nothing.
-TEST_F(LawfulPlanTest, WhoCannotAskDoesNotStopTheOthers) {
+/// Law 13, live: a pod that cannot ask does not stop the others.
+TEST_F(LawfulPlanTest, APodThatCannotAskDoesNotStopTheOthers) {
   const std::set<std::string> strange = {"b", "e"};
   tools.decide = [&](const Cluster&, const Configuration&, const PlanRequest& request) {
     requests.push_back(request);
@@ -134,7 +134,7 @@ TEST_F(LawfulPlanTest, WhoCannotAskDoesNotStopTheOthers) {
                                       .value = false,
                                       .reason = "Unschedulable",
                                       .message = "it is a replica; ask for the schedule"}}));
-  // Nobody is left: that is not everybody.
+  // No ask is left; an empty request would mean all asks.
   request.asks = {pod_called("b")};
   made = make_lawful_plan(Cluster(), configuration, request, tools);
   ASSERT_TRUE(made.plan.has_value());
@@ -163,22 +163,22 @@ TEST_F(LawfulPlanTest, RoundsAreBounded) {
   EXPECT_EQ(made.plan->id, "0 asks");
 }
 
-TEST_F(LawfulPlanTest, NobodyNamedGivesAnEmptyPlan) {
+TEST_F(LawfulPlanTest, ABreachWithoutAnAskGivesAnEmptyPlan) {
   unnamed = true;
   const LawfulPlan made = make();
-  EXPECT_EQ(made.plan->withheld, "law 9: somebody is bad");
+  EXPECT_EQ(made.plan->withheld, "law 9: something is bad");
   EXPECT_TRUE(made.plan->asks.empty());
   EXPECT_TRUE(made.plan->left_out.empty());
   EXPECT_EQ(requests.size(), 1U);
   EXPECT_TRUE(made.shows_bug());
 }
 
-TEST_F(LawfulPlanTest, WhoDoesNotLeaveOutGetsAnEmptyPlan) {
+TEST_F(LawfulPlanTest, APolicyThatIgnoresLeftOutAsksGetsAnEmptyPlan) {
   bad = {"b"};
   stubborn = true;
   const LawfulPlan made = make();
   EXPECT_EQ(made.plan->withheld, "law 3: Pod default/b: it is bad");
-  EXPECT_EQ(requests.size(), 2U);  // The second time nobody new is named.
+  EXPECT_EQ(requests.size(), 2U);  // The second time no other ask is named.
 }
 
 TEST_F(LawfulPlanTest, ABreachOfAQueueLeavesOutTheStage) {
@@ -199,7 +199,7 @@ TEST_F(LawfulPlanTest, ABreachOfAQueueLeavesOutTheStage) {
             (std::vector<PlanLeftOut>{{AskKind::queue, "", "", 8, "too much"}}));
 }
 
-TEST_F(LawfulPlanTest, WhoIsLeftOutInsideOfDecideStaysOut) {
+TEST_F(LawfulPlanTest, AnAskThatDecideLeavesOutStaysOut) {
   const auto honest = tools.decide;
   tools.decide = [&](const Cluster& cluster, const Configuration& configuration,
                      const PlanRequest& request) {
@@ -229,7 +229,7 @@ TEST_F(LawfulPlanTest, WhatFailsOutsideOfAnyAskGivesAnEmptyPlan) {
   EXPECT_EQ(make().plan->withheld, "map::at");
 }
 
-TEST_F(LawfulPlanTest, AJudgeWhoFailsLetsNothingPass) {
+TEST_F(LawfulPlanTest, AJudgeThatFailsLetsNothingPass) {
   tools.check = [](const Cluster&, const Configuration&, const Plan&) {
     CHECK(false, "the judge");
     return std::vector<LawBreach>{};

@@ -76,7 +76,7 @@ class LiveView {
 
   /// What the loop is shown instead of these changes. Also to be called when nothing has changed.
   std::vector<Change> show(std::vector<Change> changes, const LiveNews& news, Time now);
-  /// When `show` may have something to tell without a change.
+  /// When `show` may have something new without a change.
   std::optional<Time> next_due() const;
 
   /// How many marks of each sort did not count, each time that they were looked at.
@@ -98,7 +98,7 @@ class LiveView {
     std::map<ChangeKey, std::size_t> last;     ///< Where among them the last of each object is.
     std::map<ChangeKey, Change> shown_before;  ///< Of other objects: what the loop knows.
     std::set<ChangeKey> altered;               ///< What differs from how it came.
-    std::set<ChangeKey> pods;                  ///< To be looked at.
+    std::set<ChangeKey> pods;                  ///< To be examined.
     std::set<ChangeKey> groups;
     std::set<ChangeKey> redefined;  ///< Groups whose own object changed; their pods are looked at.
     bool everything = false;

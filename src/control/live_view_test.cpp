@@ -27,11 +27,11 @@ class LiveViewTest : public testing::Test {
     if (!view_) view_.emplace(configuration, LiveViewOptions{.schedulers = {"makeway"}});
     return *view_;
   }
-  /// What is told, laid over what was told before.
+  /// Applies the reported changes to what was shown before.
   std::size_t show(std::vector<Change> changes, const LiveNews& news = {}) {
-    const std::vector<Change> told = view().show(std::move(changes), news, now);
-    for (const Change& change : told) shown.apply(change);
-    return told.size();
+    const std::vector<Change> reported = view().show(std::move(changes), news, now);
+    for (const Change& change : reported) shown.apply(change);
+    return reported.size();
   }
   Pod shown_pod(std::string_view name) const { return shown.pod(*shown.find_pod("a", name)); }
   static DisruptionBudget budget(std::string name, std::int32_t allowed = 1) {
@@ -50,14 +50,14 @@ class LiveViewTest : public testing::Test {
   std::optional<LiveView> view_;
 };
 
-/// makeway apply: nobody leaves but the plan's victims, by uid.
-TEST_F(LiveViewTest, OnlyWhoMayLeaveIsNotKept) {
+/// makeway apply: only the plan's victims leave, by uid.
+TEST_F(LiveViewTest, OnlyPodsThatMayLeaveAreNotKept) {
   LiveView strict(configuration, {.schedulers = {"makeway"}, .may_leave = {{"uid-victim"}}});
   Pod again = pod("again", "n1");
   again.uid = "another";
-  const auto told =
+  const auto reported =
       strict.show({pod("victim", "n1"), pod("neighbour", "n1"), again, pod("asks")}, {}, now);
-  for (const Change& change : told) shown.apply(change);
+  for (const Change& change : reported) shown.apply(change);
   EXPECT_EQ(shown_pod("victim").kept, KeptBy::none);
   EXPECT_EQ(shown_pod("neighbour").kept, KeptBy::other_scheduler);
   EXPECT_EQ(shown_pod("again").kept, KeptBy::other_scheduler);
@@ -83,13 +83,13 @@ TEST_F(LiveViewTest, TheyAreNotWhereTheKnobSaysSo) {
   EXPECT_EQ(shown_pod("theirs").kept, KeptBy::none);
 }
 
-TEST_F(LiveViewTest, UnderStrictBudgetsWhoIsUnderTwoIsKept) {
+TEST_F(LiveViewTest, UnderStrictBudgetsAPodUnderTwoIsKept) {
   configuration.budgets.mode = BudgetMode::strict;
   Pod web = pod("web", "n1");
   web.labels = {{"app", "web"}};
   show({web, pod("other", "n1"), budget("one")});
   EXPECT_EQ(shown_pod("web").kept, KeptBy::none);
-  EXPECT_EQ(show({budget("two")}), 2U);  // The budget, and whom it concerns.
+  EXPECT_EQ(show({budget("two")}), 2U);  // The budget and its pod.
   EXPECT_EQ(shown_pod("web").kept, KeptBy::two_budgets);
   EXPECT_EQ(shown_pod("other").kept, KeptBy::none);
   EXPECT_EQ(show({budget("two", 0)}), 1U);  // Its status means nothing here.
@@ -113,7 +113,7 @@ TEST_F(LiveViewTest, MarksComeBackWhenTheirNamespaceIsTrusted) {
 }
 
 // Law 13: always in a live run.
-TEST_F(LiveViewTest, WhatSomebodyElseRemovedStopsNobodyElse) {
+TEST_F(LiveViewTest, AnObjectRemovedByAnotherClientStopsNoOther) {
   const Change parent = Queue{.name = "all"};
   show({parent, Queue{.name = "team", .parent = "all"}});
   EXPECT_TRUE(view().quarantined().empty());
@@ -145,7 +145,7 @@ TEST_F(LiveViewTest, WhatCheckWarnsOfIsSaidAboutObjectsOfOurs) {
   team.limit = {{"example.com/gpu", 1}};
   show({seats, night, team});
   EXPECT_EQ(gravity("ResourceGroup seats"), Gravity::doubtful);  // It has no node.
-  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);   // Nobody can preempt in it.
+  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);   // No pod can preempt in it.
   // Nodes come, and one of them has the resource that the queue limits.
   Node node{.name = "s1"};
   node.labels = {{"pool", "seats"}};
@@ -202,7 +202,7 @@ TEST_F(LiveViewTest, AStatedCostIsLimitedByARunTimeThatGrows) {
   EXPECT_FALSE(view().next_due().has_value());
 }
 
-/// From the status it is our memory; from an annotation it is a wish (SPEC section 10).
+/// In the status it is our own record; in an annotation it is only a request (SPEC section 10).
 TEST_F(LiveViewTest, AReservationCountsOnlyFromTheStatus) {
   Pod agent = pod("agent");
   agent.notes.reserved_since = view_start;

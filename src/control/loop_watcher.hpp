@@ -1,4 +1,4 @@
-// LoopWatcher: hears everything that a decision of the loop depends on, and the decision itself.
+// LoopWatcher: receives all that a decision of the loop depends on, and the decision itself.
 //
 // What it gets is enough to decide again: the rules at the start, then every batch as the
 // cluster took it, then each cycle with what was due and what came out. A cycle comes before its

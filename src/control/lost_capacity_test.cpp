@@ -31,7 +31,7 @@ TEST(LostCapacity, LastsUntilItIsBackOrItsTimeIsUp) {
   EXPECT_FALSE(lost.newest(Time{401'000}).has_value());
 }
 
-TEST(LostCapacity, WhoRemovesANodeMeansIt) {
+TEST(LostCapacity, ARemovedNodeIsNotLostCapacity) {
   LostCapacity lost(Duration{300'000});
   lost.note({losing_node(8)}, Time{0});
   lost.note({losing_node(0)}, Time{1'000});

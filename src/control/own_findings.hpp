@@ -9,8 +9,8 @@
 namespace makeway {
 
 struct OwnFinding {
-  /// Doubtful: it counts, and is probably not meant. It cannot work: it counts as it is, and does
-  /// not do what it says. In quarantine: it counts without what is wrong (law 13).
+  /// Doubtful: it counts, and is probably a mistake. It cannot work: it counts, but without the
+  /// effect that its author expects. In quarantine: it counts without what is wrong (law 13).
   enum class Gravity : std::uint8_t { doubtful, cannot_work, quarantined };
   Gravity gravity = Gravity::doubtful;
   std::string text;

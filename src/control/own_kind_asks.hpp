@@ -1,8 +1,8 @@
 // OwnKindAsks: which sessions, or which ReplicaSchedules, are pending, and when they are tried.
 //
-// Beside the backlog, which knows pods and groups. These are few, and they depend on each other:
+// The backlog has pods and groups only. Sessions and schedules are few, and depend on each other:
 // only the first session that does not fit may preempt, schedules are scaled in one stage. So all
-// of a kind that are pending are tried together, whenever anything has changed, when one comes back
+// of a kind that are pending are tried together, whenever anything has changed, when one returns
 // to the queue, at the time that the decision named, and, where an action was refused, after a
 // while. A schedule that has got everything it wants is tried while it still claims something, so
 // that its claims end.

@@ -26,8 +26,8 @@ TEST(OwnKindAsks, AllThatArePendingAreTriedTogetherWhenAnythingChanges) {
   EXPECT_EQ(asks.take_due({}, Time{3'000}).size(), 2U);
 }
 
-/// Whoever has all that it wants is asked about as long as it claims something: nobody else would
-/// end its claims.
+/// A schedule that has all its replicas is due as long as it has claims: only its decision ends
+/// them.
 TEST(OwnKindAsks, SchedulesAreTriedWhileTheyMissOrClaimSomething) {
   OwnKindAsks asks(AskKind::replica_schedule, {});
   asks.note(waiting_session("a"));
@@ -45,7 +45,7 @@ TEST(OwnKindAsks, SchedulesAreTriedWhileTheyMissOrClaimSomething) {
   EXPECT_EQ(asks.take_due({}, Time{2'000}).size(), 1U);
 }
 
-TEST(OwnKindAsks, WhoIsOffTheQueueIsDueWhenItsBackOffHasPassed) {
+TEST(OwnKindAsks, ASessionOffTheQueueIsDueWhenItsBackOffHasPassed) {
   OwnKindAsks asks(AskKind::session, {});
   Session session = waiting_session("train");
   session.status.phase = SessionPhase::preempted;
@@ -70,7 +70,7 @@ TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
   EXPECT_FALSE(asks.next_due(Time{5'000}).has_value());
 }
 
-TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
+TEST(OwnKindAsks, ARefusedAskIsTriedAgainLaterAndLater) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
   const Receipt receipt{
@@ -86,7 +86,7 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
 }
 
 /// A brake says until when it holds; before, a schedule was tried up to a minute later than that.
-TEST(OwnKindAsks, WhoWasRefusedIsTriedNoLaterThanItMayGo) {
+TEST(OwnKindAsks, ARefusedAskIsTriedNoLaterThanItsBrake) {
   OwnKindAsks asks(AskKind::replica_schedule, {});
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
   Receipt receipt{
@@ -104,12 +104,12 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedNoLaterThanItMayGo) {
   receipt.again_at = now + Duration{5'000};
   asks.back_off(receipt, now);
   EXPECT_EQ(asks.next_due(now), now + Duration{5'000});
-  receipt.again_at = now;  // Not at once: many may hope for the same moment.
+  receipt.again_at = now;  // Not at once: many asks may be due at the same moment.
   asks.back_off(receipt, now);
   EXPECT_EQ(asks.next_due(now), now + Duration{1'000});
 }
 
-/// Who was left out is tried again, but nobody waits for that.
+/// An ask that was left out is tried again, but no loop waits for that.
 TEST(OwnKindAsks, WhatTheJudgeRefusedIsTriedAgainAsAMereRetry) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
@@ -124,7 +124,7 @@ TEST(OwnKindAsks, WhatTheJudgeRefusedIsTriedAgainAsAMereRetry) {
   EXPECT_EQ(asks.take_due({}, Time{2'000}).size(), 1U);
 }
 
-TEST(OwnKindAsks, NobodyAsksWhoIsGoneOrWhosePolicyIsOff) {
+TEST(OwnKindAsks, AnAskThatIsGoneOrWithItsPolicyOffIsNotDue) {
   Configuration configuration;
   configuration.session.enabled = false;
   OwnKindAsks sessions(AskKind::session, configuration);

@@ -1,8 +1,8 @@
 // PlaneView: schedules over planes as decisions may see them, between the watches and the loop.
 //
-//  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is
-//     wanted in all is what the schedule says: what it commits, and unmet. So unmet is what is
-//     wanted less what is committed, a scale is one write, and the spec need not be written.
+//  1. What is committed to a plane is what the Deployment there says (spec.replicas). The total
+//     that a schedule wants is what its object commits plus its unmet; what is shown as unmet is
+//     that total minus what is committed. So a scale is one write, and the spec stays as it is.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
 //  3. An unwatched plane keeps what it has: its objects stay as they were last shown, what is
@@ -50,7 +50,7 @@ struct AutoscalerNews {
   friend bool operator==(const AutoscalerNews&, const AutoscalerNews&) = default;
 };
 
-/// What a plane tells besides its objects.
+/// What a plane reports besides its objects.
 struct PlaneNews {
   std::vector<DeploymentNews> deployments;
   std::vector<AutoscalerNews> autoscalers;
@@ -94,7 +94,7 @@ class PlaneView {
 
   /// What the loop is shown instead: changes at home, then those of the planes.
   std::vector<Change> show(std::vector<Change> home, std::vector<PlaneState> planes, Time now);
-  /// When `show` may have something to tell without a change.
+  /// When `show` may have something new without a change.
   std::optional<Time> next_due() const { return next_due_; }
   /// Why a schedule is not shown (it cannot work), or which of its planes are left alone (it is
   /// doubtful), and what to do about it; by "namespace/name".

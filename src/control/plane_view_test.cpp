@@ -17,7 +17,7 @@ ReplicaSchedule web_schedule(std::int64_t unmet, std::vector<ReplicaPlane> plane
           .planes = std::move(planes)};
 }
 
-PlaneState sight_of(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
+PlaneState plane_state(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
   PlaneState seen_object{.plane = std::move(plane), .sees = sees};
   if (replicas) {
     seen_object.news.deployments.push_back(
@@ -26,8 +26,8 @@ PlaneState sight_of(std::string plane, std::optional<std::int64_t> replicas, boo
   return seen_object;
 }
 
-/// The schedule among what is told; none: it is not there.
-std::optional<ReplicaSchedule> told_schedule(const std::vector<Change>& changes) {
+/// The schedule among the reported changes; none: it is not there.
+std::optional<ReplicaSchedule> reported_schedule(const std::vector<Change>& changes) {
   for (const Change& change : changes) {
     if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) return *schedule;
   }
@@ -56,32 +56,35 @@ struct TimedView {
 // Wanted: 1 unmet, 3 in east and 1 in west, so 5 in all. The Deployments have 2 and 1.
 TEST(PlaneView, WhatIsCommittedIsWhatTheDeploymentsSay) {
   TimedView view({"east", "west"});
-  const auto told =
-      told_schedule(view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
-                                                {.name = "west", .committed = 1}})},
-                              {sight_of("east", 2), sight_of("west", 1)}));
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2, .score = 7},
-                                                     {.name = "west", .committed = 1}}));
-  EXPECT_EQ(told->unmet, 2);
-  // Scaled up: one less is unmet; nothing else has changed, so nothing else is told.
-  const auto after = view.show({}, {sight_of("east", 3), sight_of("west", std::nullopt)});
+  const auto reported =
+      reported_schedule(view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
+                                                    {.name = "west", .committed = 1}})},
+                                  {plane_state("east", 2), plane_state("west", 1)}));
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->planes,
+            (std::vector<ReplicaPlane>{{.name = "east", .committed = 2, .score = 7},
+                                       {.name = "west", .committed = 1}}));
+  EXPECT_EQ(reported->unmet, 2);
+  // Scaled up: one less is unmet; nothing else has changed, so nothing else is reported.
+  const auto after = view.show({}, {plane_state("east", 3), plane_state("west", std::nullopt)});
   ASSERT_EQ(after.size(), 1U);
-  EXPECT_EQ(told_schedule(after)->unmet, 1);
-  EXPECT_TRUE(view.show({}, {sight_of("east", 3)}).empty());
-  // More than is wanted is nobody's wish.
-  EXPECT_EQ(told_schedule(view.show({}, {sight_of("east", 9)}))->unmet, 0);
+  EXPECT_EQ(reported_schedule(after)->unmet, 1);
+  EXPECT_TRUE(view.show({}, {plane_state("east", 3)}).empty());
+  // More replicas than wanted: nothing is unmet.
+  EXPECT_EQ(reported_schedule(view.show({}, {plane_state("east", 9)}))->unmet, 0);
 }
 
 TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed) {
   TimedView view({"east", "west"});
-  const auto told = told_schedule(view.show({web_schedule(0, {{.name = "east", .committed = 2},
-                                                              {.name = "north", .committed = 4},
-                                                              {.name = "west", .committed = 1}})},
-                                            {sight_of("east", 2), sight_of("west", {})}));
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
-  EXPECT_EQ(told->unmet, 1) << "west's one is wanted somewhere, north's four are where they are";
+  const auto reported =
+      reported_schedule(view.show({web_schedule(0, {{.name = "east", .committed = 2},
+                                                    {.name = "north", .committed = 4},
+                                                    {.name = "west", .committed = 1}})},
+                                  {plane_state("east", 2), plane_state("west", {})}));
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
+  EXPECT_EQ(reported->unmet, 1)
+      << "west's one is wanted somewhere, north's four are where they are";
   EXPECT_EQ(view.gravity(), OwnFinding::Gravity::doubtful) << "it counts, in the other planes";
   EXPECT_EQ(
       view.note(),
@@ -92,12 +95,13 @@ TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed
 TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
   TimedView view({"east", "west"});
   const ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}, {.name = "west"}});
-  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
+  EXPECT_TRUE(
+      view.show({schedule}, {plane_state("east", 0), plane_state("west", {}, false)}).empty());
   EXPECT_EQ(view.note(), "nothing is decided about it: plane west was not seen yet");
   EXPECT_EQ(view.gravity(), OwnFinding::Gravity::cannot_work) << "nothing of it is in quarantine";
-  EXPECT_EQ(told_schedule(view.show({}, {sight_of("west", 1)}))->unmet, 0);
-  // Out of sight again, what it has is still known.
-  EXPECT_TRUE(view.show({}, {sight_of("west", {}, false)}).empty());
+  EXPECT_EQ(reported_schedule(view.show({}, {plane_state("west", 1)}))->unmet, 0);
+  // Not watched again: its state is still known.
+  EXPECT_TRUE(view.show({}, {plane_state("west", {}, false)}).empty());
   EXPECT_TRUE(view.view.notes().empty());
 }
 
@@ -105,46 +109,46 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
 TEST(PlaneView, AScheduleWithoutASelectorIsNotShownWhereOneIsNeeded) {
   PlaneView view({"east"}, true);
   ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
-  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 1)}, Time{0}).empty());
+  EXPECT_TRUE(view.show({schedule}, {plane_state("east", 1)}, Time{0}).empty());
   EXPECT_TRUE(view.notes().at("a/web").text.contains("spec.selector is missing"));
   schedule.selector = {{"app", "web"}};
-  EXPECT_TRUE(told_schedule(view.show({schedule}, {}, Time{0})));
+  EXPECT_TRUE(reported_schedule(view.show({schedule}, {}, Time{0})));
   EXPECT_TRUE(view.notes().empty());
 }
 
 TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   TimedView view({"east"});
-  EXPECT_TRUE(
-      told_schedule(view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
-  PlaneState scaled = sight_of("east", {});
+  EXPECT_TRUE(reported_schedule(
+      view.show({web_schedule(1, {{.name = "east"}})}, {plane_state("east", 1)})));
+  PlaneState scaled = plane_state("east", {});
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
   EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
   EXPECT_TRUE(
       view.note().contains("HorizontalPodAutoscaler a/up scales Deployment "
                            "a/web in plane east"));
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = {}}};
-  EXPECT_TRUE(told_schedule(view.show({}, {scaled})));
+  EXPECT_TRUE(reported_schedule(view.show({}, {scaled})));
 }
 
-TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
+TEST(PlaneView, NodesOfAPlaneThatIsNotWatchedAreClosed) {
   TimedView view({"east"});
-  PlaneState seen = sight_of("east", {});
+  PlaneState seen = plane_state("east", {});
   seen.changes = {Node{.name = "n1", .plane = "east"}, Node{.name = "n2", .plane = "east"}};
   const auto is_closed = [](const Change& change) { return std::get<Node>(change).unschedulable; };
-  std::vector<Change> told = view.show({}, {seen});
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_TRUE(std::ranges::none_of(told, is_closed));
-  // The second goes with the last words of its server.
-  PlaneState lost = sight_of("east", {}, false);
+  std::vector<Change> reported = view.show({}, {seen});
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_TRUE(std::ranges::none_of(reported, is_closed));
+  // The last update of its server removes the second node.
+  PlaneState lost = plane_state("east", {}, false);
   lost.changes = {Removal{.kind = ObjectKind::node, .name = "n2", .plane = "east"}};
-  told = view.show({}, {lost});
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_TRUE(std::holds_alternative<Removal>(told[0]));
-  EXPECT_TRUE(is_closed(told[1]));
-  EXPECT_TRUE(view.show({}, {sight_of("east", {}, false)}).empty());
-  told = view.show({}, {sight_of("east", {})});
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_FALSE(is_closed(told[0]));
+  reported = view.show({}, {lost});
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Removal>(reported[0]));
+  EXPECT_TRUE(is_closed(reported[1]));
+  EXPECT_TRUE(view.show({}, {plane_state("east", {}, false)}).empty());
+  reported = view.show({}, {plane_state("east", {})});
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_FALSE(is_closed(reported[0]));
 }
 
 /// A process recorded a force-deletion and died before it was sent.
@@ -156,21 +160,21 @@ TEST(PlaneView, AForceDeletionThatWasNeverSentIsDecidedAgain) {
        .plane = "east",
        .node = "n1",
        .victims = {{.namespace_name = "a", .name = "old", .uid = "u", .force_deleted = Time{0}}}}};
-  PlaneState seen_object = sight_of("east", 0);
+  PlaneState seen_object = plane_state("east", 0);
   Pod pod{.namespace_name = "a", .name = "old", .uid = "u", .plane = "east", .node = "n1"};
   pod.deletion = Time{0};
   pod.deletion_grace_seconds = 30;
   seen_object.changes = {pod};
   const auto is_forced = [](const std::vector<Change>& changes) {
-    return told_schedule(changes)->status.claims[0].victims[0].force_deleted.has_value();
+    return reported_schedule(changes)->status.claims[0].victims[0].force_deleted.has_value();
   };
   EXPECT_TRUE(is_forced(view.show({schedule}, {seen_object})));
   ASSERT_EQ(view.view.next_due(), Time{10'000});
   view.now = Time{10'000};
-  EXPECT_FALSE(is_forced(view.show({}, {sight_of("east", {})})));
+  EXPECT_FALSE(is_forced(view.show({}, {plane_state("east", {})})));
   // Sent, its grace is 0.
   pod.deletion_grace_seconds = 0;
-  seen_object = sight_of("east", 0);
+  seen_object = plane_state("east", 0);
   seen_object.changes = {pod};
   EXPECT_TRUE(is_forced(view.show({schedule}, {seen_object})));
   EXPECT_FALSE(view.view.next_due());
@@ -178,7 +182,7 @@ TEST(PlaneView, AForceDeletionThatWasNeverSentIsDecidedAgain) {
 
 TEST(PlaneView, AScheduleThatIsGoneIsGone) {
   TimedView view({"east"});
-  view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)});
+  view.show({web_schedule(1, {{.name = "east"}})}, {plane_state("east", 1)});
   const Removal gone{.kind = ObjectKind::replica_schedule, .namespace_name = "a", .name = "web"};
   EXPECT_TRUE(is_taken_away(view.show({gone}, {})));
   EXPECT_TRUE(view.show({gone}, {}).empty());

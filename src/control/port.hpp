@@ -50,7 +50,7 @@ struct KubeletRefusal {
   friend bool operator==(const KubeletRefusal&, const KubeletRefusal&) = default;
 };
 
-/// What a live cluster tells besides its objects.
+/// What a live cluster reports besides its objects.
 struct LiveNews {
   std::vector<DaemonSetNews> daemon_sets;
   std::vector<KubeletRefusal> kubelet_refusals;

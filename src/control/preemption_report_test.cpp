@@ -5,7 +5,7 @@
 namespace makeway {
 namespace {
 
-constexpr Time told_now{1'000'000};
+constexpr Time report_time{1'000'000};
 
 PlanVictim reported_victim(std::string name) {
   return {.namespace_name = "shop",
@@ -24,11 +24,11 @@ Plan plan_of(PlanAsk ask) {
 }
 
 /// The cause is that of the first; beyond the bound victims are only counted.
-TEST(PreemptionReport, ForWhomFromWhereAndWhy) {
+TEST(PreemptionReport, NamesTheAskTheNodeAndTheCause) {
   PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 9};
   ask.placements = {{.namespace_name = "shop", .name = "urgent", .node = "n1"}};
   ask.victims = {reported_victim("a"), reported_victim("b"), reported_victim("c")};
-  const auto report = preemption_report(plan_of(ask), told_now, 2);
+  const auto report = preemption_report(plan_of(ask), report_time, 2);
   ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(
       report.front(),
@@ -42,7 +42,7 @@ TEST(PreemptionReport, ForWhomFromWhereAndWhy) {
           .victims_count = 3,
           .alternative = "node n2",
           .key = "victims: 2 against 1",
-          .when = told_now}));
+          .when = report_time}));
 }
 
 /// Four pods of a gang on two nodes.
@@ -52,7 +52,7 @@ TEST(PreemptionReport, SeveralNodesAreTheFirstAndHowManyMore) {
     ask.placements.push_back({.namespace_name = "shop", .name = "train-1", .node = node});
   }
   ask.victims = {reported_victim("a")};
-  EXPECT_EQ(preemption_report(plan_of(ask), told_now, 20).front().node, "n1 and 1 more");
+  EXPECT_EQ(preemption_report(plan_of(ask), report_time, 20).front().node, "n1 and 1 more");
 }
 
 TEST(PreemptionReport, SessionsAreNamedAsSuch) {
@@ -62,15 +62,15 @@ TEST(PreemptionReport, SessionsAreNamedAsSuch) {
   victim.node.clear();
   ask.victims = {victim};
   ask.session = PlanSession{.victims = {{.nodes = {"n4", "n5"}}}};
-  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  const auto report = preemption_report(plan_of(ask), report_time, 20);
   ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(report.front().ask, "Session shop/urgent");
   EXPECT_EQ(report.front().victims.front().name, "Session shop/train");
   EXPECT_EQ(report.front().victims.front().node, "n4 and 1 more");
 }
 
-/// Who leaves by itself is nobody's victim, and a claim that is kept was report of.
-TEST(PreemptionReport, ReplicasAreToldWhenTheirClaimIsMade) {
+/// A pod that leaves by itself is no victim, and a kept claim was reported before.
+TEST(PreemptionReport, ReplicasAreReportedWhenTheirClaimIsMade) {
   PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
   PlanReplicaClaim claim{.node = "n1"};
   claim.victims = {{.namespace_name = "shop",
@@ -85,14 +85,14 @@ TEST(PreemptionReport, ReplicasAreToldWhenTheirClaimIsMade) {
   PlanReplicaClaim kept = claim;
   kept.kept = true;
   ask.replicas = PlanReplicas{.claims = {kept, claim}};
-  const auto report = preemption_report(plan_of(ask), told_now, 20);
+  const auto report = preemption_report(plan_of(ask), report_time, 20);
   ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(report.front().victims_count, 1U);
   EXPECT_EQ(report.front().node, "n1");
   EXPECT_EQ(report.front().alternative, "none");
   EXPECT_EQ(report.front().victims.front().name, "shop/low of plane east");
   ask.replicas->claims = {kept};
-  EXPECT_TRUE(preemption_report(plan_of(ask), told_now, 20).empty());
+  EXPECT_TRUE(preemption_report(plan_of(ask), report_time, 20).empty());
 }
 
 }  // namespace

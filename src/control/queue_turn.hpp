@@ -1,6 +1,6 @@
 // QueueTurn: when the queue stage (SPEC section 3) has a turn although no ask is due.
 //
-// Every ask takes the stage along. But shares change without an ask, too: a pod is gone, a node
+// The stage runs with every ask. But shares change without an ask, too: a pod is gone, a node
 // comes, a user edits a weight. Without a turn of its own a queue would show the numbers of
 // yesterday, and what it gives back would reach no other queue.
 //

@@ -37,7 +37,7 @@ bool is_about_session(const PlanAction& action) {
   const bool is_kernel = action.name.find('/') != std::string::npos;
   const bool is_own_type = action.type == ActionType::requeue ||
                            action.type == ActionType::suspend || action.type == ActionType::resume;
-  // Of pods it says where they run; of a session whose grace time is over it does not.
+  // An eviction of a pod names its node; the end of a session's grace time names none.
   const bool ends = action.type == ActionType::evict && action.node.empty();
   if (is_kernel || is_own_type || ends) return true;
   const auto ask = ask_of(action);

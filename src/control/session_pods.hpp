@@ -6,7 +6,7 @@
 //     we gave it, and it is where the status says that the kernel is.
 //  2. Any other pod whose controller is a Session is usage where it runs (what an earlier start
 //     left behind, or a user made by hand), and no ask where it does not.
-//  3. Pods of planes are none of ours, whatever their names and controllers.
+//  3. Pods of planes are never kernels, whatever their names and controllers.
 //  4. A session that does not run and has a kernel without a template is not shown: there is
 //     nothing to start, and it would keep others waiting.
 #pragma once

@@ -21,7 +21,7 @@ Pod kernel_pod_of(const std::string& name, const std::string& node, const std::s
   return pod;
 }
 
-std::vector<std::string> told(const std::vector<Change>& changes) {
+std::vector<std::string> texts_of(const std::vector<Change>& changes) {
   std::vector<std::string> texts;
   for (const Change& change : changes) {
     const auto* const gone = std::get_if<Removal>(&change);
@@ -32,22 +32,23 @@ std::vector<std::string> told(const std::vector<Change>& changes) {
   return texts;
 }
 
-using Told = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 TEST(SessionPods, ThePodThatARowStandsForIsHidden) {
   SessionPods pods;
-  EXPECT_EQ(told(pods.show({running_session()})), Told{"+Session team/train"});
-  EXPECT_EQ(told(pods.show({kernel_pod_of("train-a-0", "n1")})), Told{});
+  EXPECT_EQ(texts_of(pods.show({running_session()})), Texts{"+Session team/train"});
+  EXPECT_EQ(texts_of(pods.show({kernel_pod_of("train-a-0", "n1")})), Texts{});
   // What only looks like it is usage, or nothing.
-  EXPECT_EQ(told(pods.show({kernel_pod_of("train-a-1", "n1")})), Told{"+Pod team/train-a-1"});
-  EXPECT_EQ(told(pods.show({kernel_pod_of("train-a-2", "n1", "u2")})), Told{"+Pod team/train-a-2"});
-  EXPECT_EQ(told(pods.show({kernel_pod_of("mine", "")})), Told{});
-  EXPECT_EQ(told(pods.show(
+  EXPECT_EQ(texts_of(pods.show({kernel_pod_of("train-a-1", "n1")})), Texts{"+Pod team/train-a-1"});
+  EXPECT_EQ(texts_of(pods.show({kernel_pod_of("train-a-2", "n1", "u2")})),
+            Texts{"+Pod team/train-a-2"});
+  EXPECT_EQ(texts_of(pods.show({kernel_pod_of("mine", "")})), Texts{});
+  EXPECT_EQ(texts_of(pods.show(
                 {Removal{.kind = ObjectKind::pod, .namespace_name = "team", .name = "train-a-0"}})),
-            Told{});
-  EXPECT_EQ(told(pods.show(
+            Texts{});
+  EXPECT_EQ(texts_of(pods.show(
                 {Removal{.kind = ObjectKind::pod, .namespace_name = "team", .name = "train-a-1"}})),
-            Told{"-Pod team/train-a-1"});
+            Texts{"-Pod team/train-a-1"});
 }
 
 TEST(SessionPods, APodComesToLightWhenItsSessionHoldsNoRoom) {
@@ -56,39 +57,39 @@ TEST(SessionPods, APodComesToLightWhenItsSessionHoldsNoRoom) {
   Session leaving = running_session();
   leaving.status.preemptions = 1;
   leaving.status.ends_at = Time{1};
-  EXPECT_EQ(told(pods.show({leaving})), Told{"+Session team/train"});
+  EXPECT_EQ(texts_of(pods.show({leaving})), Texts{"+Session team/train"});
   const Removal gone{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"};
-  EXPECT_EQ(told(pods.show({gone})), (Told{"-Session team/train", "+Pod team/train-a-0"}));
-  EXPECT_EQ(told(pods.show({running_session()})),
-            (Told{"+Session team/train", "-Pod team/train-a-0"}));
+  EXPECT_EQ(texts_of(pods.show({gone})), (Texts{"-Session team/train", "+Pod team/train-a-0"}));
+  EXPECT_EQ(texts_of(pods.show({running_session()})),
+            (Texts{"+Session team/train", "-Pod team/train-a-0"}));
 }
 
 TEST(SessionPods, APodMayBeShownBeforeItsSession) {
   SessionPods pods;
-  EXPECT_EQ(told(pods.show({kernel_pod_of("train-a-0", "n1")})), Told{"+Pod team/train-a-0"});
-  EXPECT_EQ(told(pods.show({running_session()})),
-            (Told{"+Session team/train", "-Pod team/train-a-0"}));
+  EXPECT_EQ(texts_of(pods.show({kernel_pod_of("train-a-0", "n1")})), Texts{"+Pod team/train-a-0"});
+  EXPECT_EQ(texts_of(pods.show({running_session()})),
+            (Texts{"+Session team/train", "-Pod team/train-a-0"}));
 }
 
 /// Planes have names of their own. Before, such a pod took the place of the one at home in what is
-/// known here, and when it was gone, the loop was not told.
-TEST(SessionPods, APodOfAPlaneIsNobodysKernel) {
+/// known here, and when it was gone, the loop did not learn of it.
+TEST(SessionPods, APodOfAPlaneIsNoKernel) {
   SessionPods pods;
   pods.show({running_session(), kernel_pod_of("train-a-0", "n1")});
   for (const bool is_of_a_session : {true, false}) {
     Pod other = kernel_pod_of("train-a-0", "e1", "u7");
     if (!is_of_a_session) other.owners.clear();
     other.plane = "east";
-    EXPECT_EQ(told(pods.show({other})), Told{"+Pod team/train-a-0 of plane east"});
-    EXPECT_EQ(told(pods.show({Removal{.kind = ObjectKind::pod,
-                                      .namespace_name = "team",
-                                      .name = "train-a-0",
-                                      .plane = "east"}})),
-              Told{"-Pod team/train-a-0"});
+    EXPECT_EQ(texts_of(pods.show({other})), Texts{"+Pod team/train-a-0 of plane east"});
+    EXPECT_EQ(texts_of(pods.show({Removal{.kind = ObjectKind::pod,
+                                          .namespace_name = "team",
+                                          .name = "train-a-0",
+                                          .plane = "east"}})),
+              Texts{"-Pod team/train-a-0"});
   }
   // The one at home is still there, and comes to light with its session gone.
   const Removal gone{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"};
-  EXPECT_EQ(told(pods.show({gone})), (Told{"-Session team/train", "+Pod team/train-a-0"}));
+  EXPECT_EQ(texts_of(pods.show({gone})), (Texts{"-Session team/train", "+Pod team/train-a-0"}));
 }
 
 TEST(SessionPods, ASessionThatNothingCanBeMadeFromIsNotShown) {
@@ -97,10 +98,10 @@ TEST(SessionPods, ASessionThatNothingCanBeMadeFromIsNotShown) {
   bare.kernels[0].pod_template.clear();
   bare.kernels[0].node.clear();
   bare.status.phase = SessionPhase::pending;
-  EXPECT_EQ(told(pods.show({bare})), Told{"-Session team/train"});
-  EXPECT_EQ(told(pods.show({bare})), Told{});
+  EXPECT_EQ(texts_of(pods.show({bare})), Texts{"-Session team/train"});
+  EXPECT_EQ(texts_of(pods.show({bare})), Texts{});
   bare.kernels[0].pod_template = "{}";
-  EXPECT_EQ(told(pods.show({bare})), Told{"+Session team/train"});
+  EXPECT_EQ(texts_of(pods.show({bare})), Texts{"+Session team/train"});
 }
 
 }  // namespace

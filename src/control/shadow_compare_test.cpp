@@ -32,7 +32,7 @@ TEST_P(ShadowCompare, Verdict) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, ShadowCompare,
     testing::Values(
-        CompareCase{"nobody_found_a_place", {}, {}, ShadowVerdict::neither},
+        CompareCase{"neither_found_a_place", {}, {}, ShadowVerdict::neither},
         CompareCase{"only_they_did", {}, {.nodes = {"n1"}}, ShadowVerdict::only_theirs},
         CompareCase{"only_we_did",
                     {.nodes = {"n1"}, .victims = {victim("v", 1, 1)}},

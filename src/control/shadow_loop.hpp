@@ -1,4 +1,4 @@
-// ShadowLoop: decides beside another scheduler, and tells what it did otherwise (SPEC section 8).
+// ShadowLoop: decides beside another scheduler, and reports what that one did differently (SPEC 8).
 //
 //   ShadowLoop shadow(port, configuration, tools, {.scheduler = "default-scheduler"});
 //   for (const ShadowResult& result : shadow.step(deadline)) ...
@@ -13,12 +13,12 @@
 //     already, others begin to leave) is taken in two steps, and decided between them.
 //  4. Asks that are nominated when the port is first looked at were decided before us: they are not
 //     compared. While the port is blind nothing is decided; an ask bound meanwhile was missed.
-//  5. Compared is when all its pods are bound, at the latest after `patience`; then their choice is
-//     where it is bound or nominated. An ask that is gone before is not compared.
+//  5. An ask is compared when all its pods are bound, at the latest after `patience`; then their
+//     choice is the nodes where it is bound or nominated. An ask that is gone before is not
+//     compared.
 //  6. Their victims are pods that were marked as preempted after the ask was first seen, on a node
-//     that it was nominated to. Where several asks were nominated to that node, a victim is that
-//     ask's whose nomination was seen closest in time; where none was, that ask's which was bound
-//     there.
+//     that it was nominated to. Where several asks were nominated to that node, a victim belongs to
+//     the one that was nominated closest in time; where none was, to the ask that was bound there.
 #pragma once
 
 #include <cstdint>
@@ -37,17 +37,17 @@
 namespace makeway {
 
 struct ShadowOptions {
-  std::string scheduler;  ///< Whose pods.
+  std::string scheduler;  ///< The pods of this scheduler ask.
   std::string preset;     ///< For plans.
   Duration patience{60'000};
-  LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
+  LoopWatcher* watcher = nullptr;  ///< Notified of every batch and cycle; outlives the loop.
 };
 
 struct ShadowStatistics {
   std::uint64_t seen = 0;       ///< Asks that were decided, or should have been.
   std::uint64_t cycles = 0;     ///< In which something was decided.
   std::uint64_t gone = 0;       ///< Before they could be compared.
-  std::uint64_t late = 0;       ///< They had decided before we looked.
+  std::uint64_t late = 0;       ///< The other scheduler had decided before the first look.
   std::uint64_t missed = 0;     ///< Bound while we were blind.
   std::uint64_t undecided = 0;  ///< Our plan did not have them: a bug, or nothing we schedule.
   std::uint64_t refused = 0;    ///< Plans that the judge refused.

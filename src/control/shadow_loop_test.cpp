@@ -88,7 +88,7 @@ class ShadowLoopTest : public testing::Test {
     tools.contain = true;
   }
 
-  /// Everybody gets n1 with these victims, unless `nowhere` says otherwise.
+  /// Each ask gets n1 with these victims, unless `nowhere` says otherwise.
   Decision decide(const Cluster& cluster, const PlanRequest& request) {
     Plan plan{.preset = request.preset, .now = request.now};
     for (const AskName& ask : request.asks) {
@@ -240,7 +240,7 @@ TEST_F(ShadowLoopTest, TheirVictimsArePodsMarkedOnTheNodeOfTheirNomination) {
 }
 
 /// Two asks on one node: each has its own victims.
-TEST_F(ShadowLoopTest, AVictimIsThatAsksWhoseNominationIsClosest) {
+TEST_F(ShadowLoopTest, AVictimBelongsToTheAskWithTheClosestNomination) {
   give(0, {node("n1"), pod("v1", "n1"), pod("v2", "n1"), pod("v3", "n1")});
   give(1 * second_ms, {pod("x"), pod("y")});
   give(2 * second_ms, {nominated(pod("x"), "n1"), marked(pod("v1", "n1"))});
@@ -254,7 +254,7 @@ TEST_F(ShadowLoopTest, AVictimIsThatAsksWhoseNominationIsClosest) {
   EXPECT_EQ(names(results[1].theirs.victims), (std::vector<std::string>{"v2", "v3"}));
 }
 
-TEST_F(ShadowLoopTest, WhoIsGoneIsNotCompared) {
+TEST_F(ShadowLoopTest, AnAskThatIsGoneIsNotCompared) {
   give(0, {node("n1"), pod("ask"), pod("replaced")});
   Pod other = pod("replaced");
   other.uid = "another";
@@ -301,7 +301,7 @@ TEST_F(ShadowLoopTest, AGroupAsksWhenItsMinimumIsThere) {
   EXPECT_EQ(results[0].theirs.nodes, (std::vector<std::string>{"n1", "n1"}));
 }
 
-TEST_F(ShadowLoopTest, OneThatIsNotOursStopsNobody) {
+TEST_F(ShadowLoopTest, AnObjectThatIsNotOursStopsNoAsk) {
   refused = "odd";
   give(0, {node("n1"), pod("ask"), pod("odd")});
   give(1 * second_ms, {pod("ask", "n1")});

@@ -1,8 +1,8 @@
 // ShownKernels: kernels of sessions as people know them.
 //
 // In the store a kernel is a row among the pods, above every priority, and its memory may be a
-// second row (model/cluster_sessions.cpp). A view of a node wants the session's priority, its
-// name, and one kernel for one. Made in one pass over the kernels; rows of pods cost a flag.
+// second row (model/cluster_sessions.cpp). A view of a node needs the session's priority, its name,
+// and each kernel once. Made in one pass over the kernels; a pod costs one flag.
 #pragma once
 
 #include <cstddef>

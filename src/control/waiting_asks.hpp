@@ -7,7 +7,7 @@
 //  1. Pending pods wait, those of a group as one; of a cluster with several schedulers only those
 //     that name one of ours. Sessions wait while they are pending or suspended, and while they are
 //     to come back after a preemption; ReplicaSchedules while replicas are unmet.
-//  2. An answer is kept as long as its ask waits: another ask under the same name was not
+//  2. An answer is kept as long as its ask waits: another ask of the same name was not
 //     decided about yet.
 //  3. Highest priority first, then longest waiting, then by name.
 #pragma once
@@ -44,7 +44,8 @@ class WaitingAsks {
   void note(const AskName& ask, AskAnswer answer) { answers_[ask] = std::move(answer); }
   void note(const Plan& plan);
 
-  /// Whose pods are ours, by schedulerName; none: all are. O(pending), sessions and schedules.
+  /// Pods with one of these schedulerNames are ours; none: all are. O(pending), sessions and
+  /// schedules.
   void look(const Cluster& cluster, const Configuration& configuration,
             std::span<const std::string> schedulers = {});
 

@@ -73,7 +73,8 @@ TEST(WaitingAsks, PodsOfAGroupWaitAsOne) {
   EXPECT_EQ(waiting.all().front().since, Time{1'000});
 }
 
-/// session.defaultPriority is 10. Who ended, runs, or comes back only on request does not wait.
+/// session.defaultPriority is 10. A session that ended, runs, or resumes only on request does not
+/// wait.
 TEST(WaitingAsks, SessionsWaitUntilTheyRun) {
   Cluster cluster;
   cluster.apply(session_in("pending", SessionPhase::pending));

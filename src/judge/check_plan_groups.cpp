@@ -95,7 +95,7 @@ class GroupJudge {
   bool all_fit_after(const Places& places);
   bool spoil_nominations(const Places& places);
   bool now_differs() { return &walk_.now() != &walk_.after(); }
-  std::set<PodIndex> who_may_leave(const Nodes& nodes);
+  std::set<PodIndex> pods_that_may_leave(const Nodes& nodes);
 
   PlanWalk& walk_;
   const Cluster& cluster_;
@@ -517,7 +517,7 @@ void GroupJudge::find_needed(const Places& found, const std::vector<std::vector<
 // ---- Law 10 -------------------------------------------------------------------------------------
 
 /// Every pod on these nodes that may be evicted, and the pods that leave with it.
-std::set<PodIndex> GroupJudge::who_may_leave(const Nodes& nodes) {
+std::set<PodIndex> GroupJudge::pods_that_may_leave(const Nodes& nodes) {
   std::set<PodIndex> away;
   if (unit_.never_preempts) return away;
   const EvictionRules& rules = walk_.rules();
@@ -552,7 +552,7 @@ void GroupJudge::judge_infeasible() {
   // The room that its queue lacks may come from any node.
   const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
   for (const Nodes& nodes : sure_domains()) {
-    std::set<PodIndex> away = who_may_leave(nodes);
+    std::set<PodIndex> away = pods_that_may_leave(nodes);
     std::set<PodIndex> all = away;
     all.insert(anywhere.begin(), anywhere.end());
     Places places = find_places_without(nodes, away, away);

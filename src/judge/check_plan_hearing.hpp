@@ -75,7 +75,7 @@ struct Hearing {
   std::vector<HeardAsk> asks;
   Breaches breaches;
   const NaiveQueues* queues = nullptr;    ///< Never null while judging.
-  const NaiveRegimes* regimes = nullptr;  ///< Likewise.
+  const NaiveRegimes* regimes = nullptr;  ///< Never null while judging.
 };
 
 /// The only node that the pod can run on; empty: there is none such, or its group asks for it.

@@ -399,7 +399,7 @@ TEST(CheckPlan, Law10InfeasibleIsProven) {
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlan, Law10CountsOnlyWhoMayLeave) {
+TEST(CheckPlan, Law10CountsOnlyPodsThatMayLeave) {
   const auto laws_with = [](const auto& change) {
     Pod low = pod("low", "n1", 10, 600);
     Pod urgent = pod("urgent", "", 100, 600);

@@ -214,7 +214,7 @@ TEST(CheckPlanQueues, NoPodLeavesInVain) {  // law 4
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlanQueues, WhoMustLoseLoses) {  // law 3
+TEST(CheckPlanQueues, AQueueThatMustLoseLoses) {  // law 3
   QueueScene scene = third_queue();
   scene.plan.asks.clear();
   scene.plan.actions.clear();
@@ -231,7 +231,7 @@ TEST(CheckPlanQueues, OutcomesSayWhatHappens) {  // law 3
   }
 }
 
-TEST(CheckPlanQueues, WhoClaimsAsks) {  // law 9
+TEST(CheckPlanQueues, AQueueThatClaimsAsks) {  // law 9
   QueueScene scene = third_queue();
   scene.plan.asks.clear();
   scene.plan.actions.clear();
@@ -273,7 +273,7 @@ TEST(CheckPlanQueues, ProtectedPodsStay) {  // law 2
   EXPECT_EQ(scene.laws(), (Laws{2}));
 }
 
-TEST(CheckPlanQueues, WhoMayNotLeaveIsNotTakenFrom) {  // law 3
+TEST(CheckPlanQueues, AProtectedPodIsNoVictim) {  // law 3
   QueueScene scene = third_queue();
   for (const char* const name : {"a2", "a3"}) {
     Pod object = scene.cluster.pod(*scene.cluster.find_pod("default", name));

@@ -1,4 +1,4 @@
-// Plans that cross regimes (SPEC section 1, "Who schedules a node"): for each rule a good one that
+// Plans that cross regimes (SPEC section 1, "Regime of a node"): for each rule a good one that
 // passes and a broken one that is caught.
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(CheckPlanRegimes, APodGoesToNodesOfPods) {
   }
 }
 
-TEST(CheckPlanRegimes, WhoseRoomIsElsewhereIsInfeasible) {
+TEST(CheckPlanRegimes, APodWithRoomInAnotherRegimeIsInfeasible) {
   Scene scene = three_regimes(pod("a", "", 10, 600), pod("stays", "n3", 10, 600));
   scene.ask("a", Outcome::infeasible);
   EXPECT_EQ(first_text(scene), "");

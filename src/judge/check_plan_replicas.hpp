@@ -63,7 +63,7 @@ struct ReplicaHearing {
   void report_later(int law, const HeardReplicaAsk& a, const HeardReplicaAsk& b, std::string text) {
     report(law, &a < &b ? b : a, std::move(text));
   }
-  /// Whose claims have victims in the share.
+  /// The asks with claims that have victims in the share.
   std::vector<AskName> takers_of(const HeardShare& share) const;
   const Cluster& cluster() const { return hearing.cluster; }
   RequestRow requests(PodIndex pod) const {

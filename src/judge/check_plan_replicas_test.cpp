@@ -388,7 +388,7 @@ TEST(CheckPlanReplicas, WhatWasObtainedIsNoVictim) {  // law 8
   EXPECT_EQ(scene.laws(), Laws{8});
 }
 
-TEST(CheckPlanReplicas, WhoLostIsOut) {  // law 8
+TEST(CheckPlanReplicas, AScheduleThatLostIsOut) {  // law 8
   FleetScene scene = three_nodes(schedule("tiny", 1, 2), gpu_node("n4", 1), gpu_node("n5", 1),
                                  replica("tiny-1", "n4"), replica("tiny-2", "n5"));
   ReplicaSchedule low = schedule("low", 10, 3, 1);
@@ -484,7 +484,7 @@ TEST(CheckPlanReplicas, ForceDeletionHasItsTime) {  // law 2
 }
 
 /// Its group does not keep pods that it cannot keep.
-TEST(CheckPlanReplicas, WhoTerminatesIsForceDeletedWhateverItsGroup) {  // law 9
+TEST(CheckPlanReplicas, ATerminatingPodIsForceDeletedWhateverItsGroup) {  // law 9
   FleetScene scene(gpu_node("n1", 1), schedule("high", 100, 0, 1), schedule("low", 10, 0),
                    group("ring", DisruptionMode::all));
   scene.cluster.apply(in_group(terminating(replica("low-1", "n1"), 0), "ring"));
@@ -555,7 +555,7 @@ MissedVictim missed_on(std::string node, std::int64_t committed) {
           .committed = committed};
 }
 
-TEST(CheckPlanReplicas, WhoWasSparedIsRemembered) {  // law 9
+TEST(CheckPlanReplicas, ASparedPodIsRemembered) {  // law 9
   FleetScene scene = three_nodes();
   ReplicaSchedule high = schedule("high", 100, 0, 1);
   // Lowered from 4 to 3 for low-1; another pod is gone.
@@ -592,7 +592,7 @@ TEST(CheckPlanReplicas, WhatWasInVainIsNotRepeated) {  // law 7
   EXPECT_EQ(scene.laws(), Laws{7});
 }
 
-TEST(CheckPlanReplicas, WhoWasMissedIsNotOverlooked) {
+TEST(CheckPlanReplicas, AnOverlookedScheduleIsReported) {
   FleetScene scene = three_nodes();
   ReplicaSchedule high = schedule("high", 100, 0, 1);
   scene.claims(scene.asks("high", Outcome::preempts), "n2", {{"low-2"}});

@@ -204,7 +204,7 @@ TEST(CheckPlanSessions, ATierComesBeforeAPriority) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanSessions, WhoIsOffTheQueueDoesNotAsk) {  // law 3
+TEST(CheckPlanSessions, ASessionOffTheQueueDoesNotAsk) {  // law 3
   Session back = session("back", 10, 600);
   back.status.phase = SessionPhase::preempted;
   back.status.fate = SessionFate::requeues;
@@ -390,7 +390,7 @@ TEST(CheckPlanSessions, KernelsStayInTheirGroupAndPartition) {  // law 3
   EXPECT_EQ(scene.laws(), Laws{3});
 }
 
-TEST(CheckPlanSessions, NothingIsEvictedForWhoFits) {  // laws 1 and 6
+TEST(CheckPlanSessions, NothingIsEvictedForASessionThatFits) {  // laws 1 and 6
   SessionScene fits = two_nodes(session("ask", 10, 1000), session("x", 1, 1000, {"n1"}));
   fits.asks("ask", Outcome::preempts, {"n1"}, {"x"});
   EXPECT_EQ(fits.laws(), Laws{1});
@@ -497,7 +497,7 @@ Node with_memory(Node object, std::int64_t memory) {
   return object;
 }
 
-TEST(CheckPlanSessions, WhoIsSuspendedKeepsItsMemory) {  // law 3
+TEST(CheckPlanSessions, ASuspendedSessionKeepsItsMemory) {  // law 3
   const auto scene_for = [](std::int64_t memory) {
     SessionScene scene(with_memory(node("n1", 1000), 1000), resource_group({"n1"}),
                        partition("lo", 1, PartitionMode::suspend),
@@ -511,7 +511,7 @@ TEST(CheckPlanSessions, WhoIsSuspendedKeepsItsMemory) {  // law 3
   EXPECT_EQ(scene_for(401).laws(), Laws{3});
 }
 
-TEST(CheckPlanSessions, WhoIsSuspendedRunsOnWhereItIs) {
+TEST(CheckPlanSessions, ASuspendedSessionResumesOnItsNode) {
   Session asleep = in(session("ask", 10, 600, {"n1"}), "lo");
   asleep.status.phase = SessionPhase::suspended;
   const Partition part = partition("lo", 1, PartitionMode::suspend);

@@ -53,7 +53,7 @@ AskName called(std::string name) {
   return {.kind = AskKind::pod, .namespace_name = "default", .name = std::move(name)};
 }
 
-TEST(CheckPlan, NamesWhoBreaksALaw) {
+TEST(CheckPlan, NamesTheAskThatBreaksALaw) {
   Scene scene(node("n1", 1000), pod("high", "n1", 500, 600), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::preempts, "n1", {"high"});
   const std::vector<LawBreach> breaches = scene.breaches();
@@ -61,7 +61,7 @@ TEST(CheckPlan, NamesWhoBreaksALaw) {
   for (const LawBreach& breach : breaches) EXPECT_EQ(breach.asks, Names{called("urgent")});
 }
 
-TEST(CheckPlan, OfTwoWhoTakeTheSameTheLaterOneIsNamed) {
+TEST(CheckPlan, OfTwoConflictingAsksTheLaterIsNamed) {
   Scene scene(node("n1", 1000), pod("low", "n1", 10, 1000), pod("first", "", 200, 600),
               pod("second", "", 100, 400));
   scene.ask("first", Outcome::preempts, "n1", {"low"});
@@ -81,7 +81,7 @@ TEST(CheckPlan, WhatConcernsTheWholePlanNamesNoAsk) {
   EXPECT_EQ(breaches.front().asks, Names{});
 }
 
-TEST(CheckPlan, WhoIsLeftOutKeepsItsNomination) {
+TEST(CheckPlan, AnAskThatIsLeftOutKeepsItsNomination) {
   const auto laws_with = [](std::int32_t priority) {
     Scene scene(node("n1", 1000), nominated(pod("out", "", 100, 600), "n1"),
                 pod("other", "", priority, 600));
@@ -93,7 +93,7 @@ TEST(CheckPlan, WhoIsLeftOutKeepsItsNomination) {
   EXPECT_EQ(laws_with(200), Laws{});
 }
 
-TEST(CheckPlan, WhoIsLeftOutIsNotDecided) {
+TEST(CheckPlan, AnAskThatIsLeftOutIsNotDecided) {
   Scene scene(node("n1", 1000), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::fits, "n1");
   scene.plan.left_out = {{AskKind::pod, "default", "urgent", 3, "a bug"}};
@@ -154,7 +154,7 @@ TEST(CheckPlan, LaterAsksSeeWhatEarlierOnesGotAndFreed) {
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlan, WhatFitsNowLeavesRoomForWhoComesLater) {
+TEST(CheckPlan, WhatFitsNowLeavesRoomForLaterAsks) {
   const auto laws_with = [](std::int64_t cpu) {
     Scene scene(node("n1", 1000), pod("low", "n1", 10, 600), pod("first", "", 200, 800),
                 pod("second", "", 100, cpu));

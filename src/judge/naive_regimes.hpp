@@ -1,4 +1,4 @@
-// NaiveRegimes: the judge's own reading of SPEC section 1, "Who schedules a node".
+// NaiveRegimes: the judge's own reading of SPEC section 1, "Regime of a node".
 //
 // Straight from the objects: every ResourceGroup is asked about every node. It reads neither the
 // store's column of claims nor model's Regimes, so that a mistake there is found here.

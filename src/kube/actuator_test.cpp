@@ -157,7 +157,7 @@ TEST_F(ActuatorTest, TheSameNameWithANewUidSurvives) {
 
 TEST_F(ActuatorTest, AChangedPodIsNotBoundOnAnOldDecision) {
   start();
-  live.server.put(written_pod("urgent", "uid-urgent"));  // Another version, which nobody has seen.
+  live.server.put(written_pod("urgent", "uid-urgent"));  // Another version, not seen yet.
   actuator->carry_out(bind_plan("urgent"));
   EXPECT_EQ(refusals().size(), 1U);
   EXPECT_EQ(count("bind"), 0U);

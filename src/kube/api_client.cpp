@@ -69,7 +69,7 @@ ApiResult<HttpRequest> ApiClient::request_for(const std::string& path, Asked ask
 
 Duration ApiClient::pause_before(int attempt, const std::optional<Duration>& retry_after) {
   const std::int64_t pause_ms = limits_.pause.after(attempt).ms;
-  // Between half of it and all of it, so that many clients do not come back together.
+  // Between half of it and all of it, so that many clients do not retry together.
   const Duration varied{jitter_.between(pause_ms / 2, pause_ms)};
   if (!retry_after) return varied;
   const std::int64_t asked_ms = std::min(retry_after->ms, 3 * limits_.pause.max.ms);

@@ -1,12 +1,12 @@
-// ApiClient: reading from a Kubernetes API server, with its habits.
+// ApiClient: reading from a Kubernetes API server, with retries and pages.
 //
 // Rules:
 //  1. What is only read is asked again after 429 (when the server says), 5xx, a broken connection
 //     or no answer in time; a few times, after pauses that double and vary, and as a rule once
-//     where the server has never said a word. 401 asks once more with new credentials.
+//     where the server has never answered. 401 asks once more with new credentials.
 //  2. Lists come in pages, of one version of the world. A page that is too late (410) begins the
 //     list anew: pages of two versions are never mixed.
-//  3. A server that lies (broken JSON, pages without end, another kind) costs an error.
+//  3. A wrong answer (broken JSON, pages without end, another kind) is an error.
 //
 // Never `resourceVersion=0`: what it answers may be older than what was seen.
 #pragma once
@@ -30,7 +30,7 @@ namespace makeway::kube {
 struct ApiLimits {
   int attempts_max = 5;  ///< Of one request.
   /// Of these, as long as the server has never answered: a user waits at a terminal. A process that
-  /// may lead already asks on: a new connection without an answer is no dead server.
+  /// may lead already continues: a new connection without an answer is no dead server.
   int silent_attempts_max = 1;
   Backoff pause{.first = {250}, .max = {10'000}};
   Duration request_max{60'000};

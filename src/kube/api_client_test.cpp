@@ -125,7 +125,7 @@ struct LieCase {
   Kind kind;
   int times;
   Failure failure;
-  std::string_view told;
+  std::string_view expected;
 };
 
 /// Issue 22, point 1: a server that lies costs an error, never a crash or unbounded memory.
@@ -144,10 +144,10 @@ TEST(ApiClient, LiesCostAnError) {
     live.limits.pages_max = 9;
     live.server.fail({.kind = each.kind, .times = each.times});
     const auto listed = live.connect()->api().list(pods());
-    ASSERT_FALSE(listed.has_value()) << each.told;
+    ASSERT_FALSE(listed.has_value()) << each.expected;
     EXPECT_EQ(name_of(listed.error().failure), name_of(each.failure));
     const std::string text = to_text(listed.error().problem);
-    EXPECT_TRUE(text.contains(each.told)) << text;
+    EXPECT_TRUE(text.contains(each.expected)) << text;
     EXPECT_TRUE(text.starts_with("list http://127.0.0.1:")) << text;
     EXPECT_FALSE(listed.error().problem.remedy.empty());
   }
@@ -189,8 +189,8 @@ TEST(ApiClient, ASlowServerIsNotWaitedForForEver) {
   EXPECT_EQ(listed.error().failure, Failure::timeout);
 }
 
-/// Before, somebody who gave a wrong address waited for five times as long as connecting may take.
-TEST(ApiClient, WhoHasNeverAnsweredIsAskedOnce) {
+/// Before, with a wrong address a user waited five times the connect timeout.
+TEST(ApiClient, AServerThatHasNeverAnsweredIsAskedOnce) {
   LiveServer live;
   const SilentListener silent;
   kube::KubeTarget target = live.target();
@@ -203,7 +203,7 @@ TEST(ApiClient, WhoHasNeverAnsweredIsAskedOnce) {
 }
 
 /// A leader asks on: a new connection that hears nothing is no dead server.
-TEST(ApiClient, WhoMayLeadAsksASilentServerAsOftenAsItSays) {
+TEST(ApiClient, ALeaderAsksASilentServerAsOftenAsConfigured) {
   LiveServer live;
   const SilentListener silent;
   kube::KubeTarget target = live.target();
@@ -216,7 +216,7 @@ TEST(ApiClient, WhoMayLeadAsksASilentServerAsOftenAsItSays) {
   EXPECT_EQ(live.pauses.size(), 2U);
 }
 
-/// Whoever may be stopped need not wait for a server that is silent.
+/// A client that is stopped does not wait for a silent server.
 TEST(ApiClient, WhatIsGivenUpEnds) {
   LiveServer live;
   const SilentListener silent;
@@ -268,7 +268,7 @@ TEST(ApiClient, AMissingRightNamesTheRule) {
       << text;
 }
 
-TEST(ApiClient, WhereNobodyListens) {
+TEST(ApiClient, WithoutAListeningServer) {
   KubeTarget target;
   {
     const FakeApiserver gone;
@@ -314,7 +314,7 @@ TEST(ApiClient, ATokenThatWasRotatedIsReadAgain) {
   live.server.require_token("three");
   EXPECT_TRUE(connection->api().list(pods()).has_value());
   EXPECT_EQ(live.server.requests().size(), 4U);
-  // A file that is gone harms nobody while the token is accepted.
+  // A missing file does no harm while the token is accepted.
   std::filesystem::remove(file);
   live.clock.advance(Duration{61'000});
   EXPECT_TRUE(connection->api().list(pods()).has_value());

@@ -1,6 +1,6 @@
 // ApiError: why the API server gave no answer, or not the one that was wanted.
 //
-// The kind of failure says what the caller does next; the problem tells a person which request it
+// The kind of failure says what the caller does next; the problem tells the user which request it
 // was, what went wrong and what to do about it. Decisions never look at a message (kubernetes-live,
 // section 0): only at the kind, the status and the server's reason.
 #pragma once
@@ -18,8 +18,8 @@ namespace makeway::kube {
 
 enum class Failure : std::uint8_t {
   // The server answered.
-  unauthorized,  ///< 401: it does not know us; new credentials may help.
-  forbidden,     ///< 403: it knows us; an administrator may help.
+  unauthorized,  ///< 401: authentication failed; new credentials may help.
+  forbidden,     ///< 403: the right is missing; an administrator may help.
   not_found,     ///< 404: no such object, or no such kind.
   conflict,      ///< 409: read the object again.
   expired,       ///< 410: list again.

@@ -1,9 +1,9 @@
 // ChangeMailbox: where readers leave changes for the loop, and never wait for it.
 //
 // By kind, namespace and name; of several changes of one object the newest wins, so that it holds
-// at most twice what the cluster holds, however late it is read. Gone and come again is kept as
-// both: it is another object. So is a pod that was marked as preempted and is gone: a shadow must
-// know why it went. Any thread may put and take.
+// at most twice what the cluster holds, however late it is read. A removal and a new object of the
+// same name are kept as both. So are the mark of a preemption and the removal of its pod: a shadow
+// must know why the pod went. Any thread may put and take.
 #pragma once
 
 #include <atomic>

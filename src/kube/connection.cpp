@@ -24,7 +24,7 @@ HttpSettings http_settings(const KubeTarget& target, std::string authorities) {
 
 ConnectionTools real_connection_tools() {
   static const SystemClock clock;
-  // Two processes should not come back together; nothing else depends on it.
+  // Two processes should not retry together; nothing else depends on it.
   const auto seed =
       mix64(static_cast<std::uint64_t>(clock.now().ms)) ^ static_cast<std::uint64_t>(::getpid());
   return {

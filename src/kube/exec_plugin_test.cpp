@@ -101,8 +101,8 @@ ExecPlugin plugin(std::string script) {
           .wants_cluster = true};
 }
 
-TEST(ExecPlugin, IsToldTheCluster) {
-  // Prints what it was told as its token.
+TEST(ExecPlugin, ReceivesTheCluster) {
+  // Prints its input as its token.
   const ExecPlugin program = plugin(
       R"sh(printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)sh"
       R"sh("status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | tr -d '\"\n')")sh");

@@ -479,7 +479,7 @@ void HttpClient::State::let_more_come() {
 void HttpClient::work(Duration at_most) {
   int running = static_cast<int>(state_->transfers.size());
   CURLMcode code = CURLM_OK;
-  // It looks at every request, so not for nothing: many watches are a cost with each event.
+  // It examines every request, so only when needed: with many watches each event costs that.
   if (std::exchange(state_->has_changed, false)) {
     code = curl_multi_perform(state_->multi.get(), &running);
   }

@@ -87,7 +87,7 @@ struct SeenDate {
 /// Never goes back; says nothing about the time of day.
 Time monotonic_now();
 
-/// Hears of one request, in `HttpClient::work`.
+/// Receives the events of one request, in `HttpClient::work`.
 class HttpListener {
  public:
   HttpListener() = default;
@@ -97,7 +97,7 @@ class HttpListener {
 
   /// Bytes of a stream that the server accepted. False: end it.
   virtual bool bytes(std::string_view chunk) = 0;
-  /// The request is over; it is forgotten before this is called, so that another may be started.
+  /// The request is over, and removed before this is called, so that another may be started.
   /// Any status is an answer here.
   virtual void ended(ApiResult<HttpAnswer> result) = 0;
 };
@@ -112,7 +112,7 @@ class HttpClient {
   enum class RequestId : std::uint64_t {};
   /// The listener must live until the request has ended or is cancelled.
   RequestId start(HttpRequest request, HttpListener& listener);
-  /// It is forgotten; its listener hears nothing more.
+  /// Removes it; its listener is not called any more.
   void cancel(RequestId request);
   /// Drives all requests until something has happened, at most that long.
   void work(Duration at_most);

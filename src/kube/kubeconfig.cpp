@@ -373,13 +373,13 @@ const Named<Entry>* find_named(const std::vector<Named<Entry>>& entries, std::st
 /// "known: a, b and 3 more"
 template <class Entry>
 std::string known_names(const std::vector<Named<Entry>>& entries) {
-  constexpr std::size_t told_max = 5;
+  constexpr std::size_t names_max = 5;
   if (entries.empty()) return "there are none";
   std::string text = "there are: ";
-  for (std::size_t at = 0; at < std::min(entries.size(), told_max); ++at) {
+  for (std::size_t at = 0; at < std::min(entries.size(), names_max); ++at) {
     text += fmt::format("{}{}", at == 0 ? "" : ", ", shorten(entries[at].name));
   }
-  if (entries.size() > told_max) text += fmt::format(" and {} more", entries.size() - told_max);
+  if (entries.size() > names_max) text += fmt::format(" and {} more", entries.size() - names_max);
   return text;
 }
 

@@ -8,8 +8,7 @@
 //  3. Paths in a file are relative to that file. Data in the file wins over a path, a token file
 //     over a token.
 //  4. What is there and cannot be honoured is refused (auth-provider), never ignored, once its
-//  entry
-//     is used. Unknown fields are ignored.
+//     entry is used. Unknown fields are ignored.
 //
 // Nothing is read but the kubeconfig files themselves: certificates and tokens are read when they
 // are used (credentials.hpp).

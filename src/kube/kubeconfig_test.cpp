@@ -36,7 +36,7 @@ users:
       installHint: install it
       provideClusterInfo: true
       interactiveMode: IfAvailable
-- name: nobody
+- name: unused
 contexts:
 - name: west
   context: {cluster: west, user: ann, namespace: shop}
@@ -104,7 +104,7 @@ contexts: [{name: b, context: {cluster: a, user: u}}]
 struct BadCase {
   std::string_view text;
   std::string_view context;
-  std::string_view told;
+  std::string_view expected;
 };
 
 TEST(Kubeconfig, TellsWhatIsWrongWithWhatIsUsed) {
@@ -129,8 +129,8 @@ TEST(Kubeconfig, TellsWhatIsWrongWithWhatIsUsed) {
       ASSERT_FALSE(target.has_value()) << each.text;
       problems = target.error();
     }
-    EXPECT_TRUE(to_text(problems.front()).contains(each.told))
-        << to_text(problems.front()) << "\nexpected: " << each.told;
+    EXPECT_TRUE(to_text(problems.front()).contains(each.expected))
+        << to_text(problems.front()) << "\nexpected: " << each.expected;
   }
 }
 
@@ -150,18 +150,19 @@ TEST(Kubeconfig, TellsWhatIsWrongWithAnEntryWhenItIsUsed) {
       {"{server: 'https://a', certificate-authority-data: '!'}", "expected base64"},
       {"{server: 'https://a', insecure-skip-tls-verify: maybe}", "expected true or false"},
   };
-  for (const auto& [entry, told] : cases) {
+  for (const auto& [entry, expected] : cases) {
     const std::string text =
         "current-context: c\ncontexts: [{name: c, context: {cluster: a}}]\n"
         "clusters: [{name: a, cluster: " +
         std::string(entry) + "}]\n";
     const auto target = choose_target(parsed(text), "");
     ASSERT_FALSE(target.has_value()) << entry;
-    EXPECT_TRUE(to_text(target.error().front()).contains(told)) << to_text(target.error().front());
+    EXPECT_TRUE(to_text(target.error().front()).contains(expected))
+        << to_text(target.error().front());
   }
 }
 
-TEST(Kubeconfig, AUserThatNobodyUsesHarmsNobody) {
+TEST(Kubeconfig, AnUnusedUserDoesNoHarm) {
   const std::string text =
       "current-context: c\ncontexts: [{name: c, context: {cluster: a, user: good}},"
       " {name: d, context: {cluster: a, user: bad}}]\n"
@@ -186,14 +187,15 @@ TEST(Kubeconfig, RefusesUsersThatCannotBeHonoured) {
       {"{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, env: [{name: 'a=b'}]}}",
        "exec.env.name"},
   };
-  for (const auto& [entry, told] : cases) {
+  for (const auto& [entry, expected] : cases) {
     const std::string text =
         "current-context: c\ncontexts: [{name: c, context: {cluster: a, user: u}}]\n"
         "clusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: " +
         std::string(entry) + "}]\n";
     const auto target = choose_target(parsed(text), "");
     ASSERT_FALSE(target.has_value()) << entry;
-    EXPECT_TRUE(to_text(target.error().front()).contains(told)) << to_text(target.error().front());
+    EXPECT_TRUE(to_text(target.error().front()).contains(expected))
+        << to_text(target.error().front());
   }
 }
 

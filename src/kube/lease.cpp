@@ -163,7 +163,7 @@ void LeaseMachine::answered(const Call& call, const ApiResult<HttpAnswer>& resul
     }
     return;
   }
-  // Whatever became of it: the next thing is to look.
+  // Whatever became of it, the lease is read next.
   is_stale_ = true;
   const bool is_gone = result && result->status == lease_is_missing && !call.write;
   is_missing_ = is_gone;

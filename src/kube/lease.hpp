@@ -43,7 +43,7 @@ struct LeaseName {
   std::string identity;  ///< Of this process: "host_1234".
 };
 
-/// Which process leads, as answers tell. No thread, no clock.
+/// Which process leads, by the server's answers. No thread, no clock.
 class LeaseMachine {
  public:
   LeaseMachine(LeaseName name, LeaseTimes times) : name_(std::move(name)), times_(times) {}
@@ -62,7 +62,7 @@ class LeaseMachine {
   std::optional<Call> release(Time server_now) const;
 
   bool leads(Time now) const;
-  /// We led and do not any more: a process that starts anew lists first.
+  /// We led and do not any more: a restarted process lists first.
   bool was_lost(Time now) const { return led_ && !leads(now); }
   /// Until when something may be written.
   std::optional<Time> fence() const;

@@ -76,7 +76,7 @@ TEST_F(LeaseMachineTest, IsRenewedWithTheVersionOfTheLastAnswer) {
   EXPECT_FALSE(machine.was_lost(now));
 }
 
-TEST_F(LeaseMachineTest, WhoeverHoldsItIsWaitedFor) {
+TEST_F(LeaseMachineTest, WaitsForTheHolder) {
   next();
   reply(200, lease_text("other", 1));
   EXPECT_EQ(machine.holder(), "other");
@@ -116,7 +116,7 @@ TEST_F(LeaseMachineTest, TheFenceComesBeforeTheLoss) {
   EXPECT_TRUE(machine.was_lost(now));
 }
 
-TEST_F(LeaseMachineTest, WhoeverTookItClosesTheFenceAtOnce) {
+TEST_F(LeaseMachineTest, AnotherHolderClosesTheFenceAtOnce) {
   lead();
   next();
   reply(409);

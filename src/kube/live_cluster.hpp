@@ -30,7 +30,7 @@ struct LiveReading {
 struct LiveRequest {
   /// What may not be read is left out with a warning; nodes and pods are always needed.
   bool keep_going = false;
-  /// Hears of every kind before it is asked for; may be empty.
+  /// Called with every kind before it is read; may be empty.
   std::function<void(std::string_view resource)> progress;
 };
 

@@ -3,8 +3,8 @@
 //
 // The thread never waits for the reader of the changes. It lists first, so the first changes are
 // the whole cluster; `sees_all` says whether what was shown is current (SPEC 8: while it is not,
-// nothing may be decided). Of a server that may not answer it asks first what is served, until it
-// does.
+// nothing may be decided). A server that may be unreachable is first asked which kinds it serves,
+// until it answers.
 #pragma once
 
 #include <atomic>

@@ -251,7 +251,7 @@ TEST_F(FeedState, AQuietServerIsAskedForOneObject) {
   EXPECT_EQ(fed.feed().statistics().failures, 0U);
 }
 
-TEST(LiveFeed, AKindThatMayNotBeReadIsNoSight) {
+TEST(LiveFeed, AKindThatMayNotBeReadIsMissing) {
   Fed fed;
   fed.server().put(node_text("n1", 4));
   fed.server().forbid("poddisruptionbudgets");
@@ -274,17 +274,17 @@ TEST(LiveFeed, AWatchThatDripsIsCut) {
                      .delay_ms = 10,
                      .only_watches = true});
   fed.start();
-  const auto is_told = [&] {
+  const auto is_reported = [&] {
     return std::ranges::any_of(fed.feed().missing(), [](const MissingWatch& each) {
       return each.resource == "nodes" &&
              each.error.problem.message == "no event and no bookmark came for 150ms";
     });
   };
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!is_told() && std::chrono::steady_clock::now() < deadline) {
+  while (!is_reported() && std::chrono::steady_clock::now() < deadline) {
     fed.feed().mailbox().wait_for_wake(Duration{20});
   }
-  EXPECT_TRUE(is_told());
+  EXPECT_TRUE(is_reported());
 }
 
 TEST(WatchLines, ComeInAnyPieces) {
@@ -342,7 +342,7 @@ TEST(LiveFeed, AsksAServerWhatItServesUntilItAnswers) {
   }));
 }
 
-TEST(LiveFeed, AServerThatNeverAnswersKeepsNobodyFromEnding) {
+TEST(LiveFeed, AServerThatNeverAnswersDoesNotDelayTheEnd) {
   LiveServer live;
   const SilentListener silent;
   kube::KubeTarget target = live.target();
@@ -352,7 +352,7 @@ TEST(LiveFeed, AServerThatNeverAnswersKeepsNobodyFromEnding) {
     LiveFeed feed(live.connect(target), plane_resources, 7, {}, FeedUse::to_schedule, "east");
     feed.mailbox().wait_for_wake(Duration{50});
     EXPECT_FALSE(feed.sees_all());
-    EXPECT_EQ(feed.trouble(), WatchTrouble::none) << "nobody knows yet";
+    EXPECT_EQ(feed.trouble(), WatchTrouble::none) << "it is not known yet";
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
 }
@@ -379,7 +379,7 @@ TEST(ChangeMailbox, TheNewestWinsAndComingAgainIsBoth) {
   EXPECT_FALSE(mailbox.wait(Duration{1}));
 }
 
-/// Else nobody would know that it was preempted.
+/// Otherwise its preemption would be lost.
 TEST(ChangeMailbox, APodThatWasMarkedAsPreemptedAndIsGoneIsBoth) {
   ChangeMailbox mailbox;
   Pod pod;

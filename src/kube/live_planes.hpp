@@ -2,7 +2,7 @@
 // plan from outside is the one that a run would make (SPEC sections 4 and 8).
 //
 //  1. A plane is read whole or not at all. One that does not answer, or where a right is missing,
-//     was not seen: why is a warning, and everything else goes on.
+//     was not seen: a warning gives the reason, and everything else goes on.
 //  2. Schedules are then shown by the rules of PlaneView: what is committed is what the Deployments
 //     say, and nothing is decided about a schedule one of whose planes was not seen.
 #pragma once

@@ -18,7 +18,7 @@
 //     several of them: then batches are a quarter of a millisecond apart for each that waits, at
 //     most `gone_together`. A pod that comes after a moment without news never waits for that.
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
-//  7. A plane that is not seen makes no other blind (plane_view.hpp). What is new of it is shown
+//  7. A plane that is not seen does not blind the others (plane_view.hpp). Its changes are shown
 //     when all of it is seen.
 //  8. The carrier states what is wrong with objects of our kinds when every plane is listed, or
 //     known to be in trouble: before that much seems to be missing.

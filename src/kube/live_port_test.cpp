@@ -126,15 +126,15 @@ TEST_F(LivePortTest, IsBlindWhileAKindIsNotSeen) {
   live.server.forbid("pods");
   live.server.end_watches();
   live.server.compact();
-  const auto is_told = [](const MissingWatch& each) {
+  const auto is_reported = [](const MissingWatch& each) {
     return each.resource == "pods" && each.error.failure == Failure::forbidden;
   };
   poll_until([&](const Batch& batch) {
-    return batch.blind && std::ranges::any_of(feed->missing(), is_told);
+    return batch.blind && std::ranges::any_of(feed->missing(), is_reported);
   });
 }
 
-TEST_F(LivePortTest, SightComesBack) {
+TEST_F(LivePortTest, WatchesComeBack) {
   live.server.put(node_json("n1"));
   live.server.fail({.kind = ServerFault::Kind::cut, .path_prefix = "/api/v1/pods", .times = 8});
   start();
@@ -196,7 +196,7 @@ TEST_F(LivePortTest, BatchesAreApartWhileManyWaitForTheirPlaces) {
   EXPECT_GE(polled_in().ms, 80 / 4 - 2);
   carrier.set_awaiting(10'000);
   EXPECT_GE(polled_in().ms, LivePort::gone_together.ms - 2);
-  // One that waits keeps nobody waiting; on a busy machine the fastest of many tells.
+  // A single waiting victim causes no delay; on a busy machine only the fastest poll shows it.
   carrier.set_awaiting(1);
   Duration fastest = LivePort::gone_together;
   for (int times = 0; times < 20; ++times) fastest = std::min(fastest, polled_in());

@@ -1,4 +1,4 @@
-// What we know again after a crash: only what our own conditions on the server say (SPEC section
+// What is restored after a crash: only what our own conditions on the server say (SPEC section
 // 8).
 #pragma once
 

@@ -42,7 +42,7 @@ class PlanCarrier {
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
   /// while a kind cannot be watched.
   virtual void tend(Time /*now*/) {}
-  /// Messages for users that look at these objects; they are lost without harm.
+  /// Messages for users who look at these objects; a lost one does no harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
   /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.
   virtual void state(const OwnFindings& /*wrong*/) {}

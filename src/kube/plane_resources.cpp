@@ -18,7 +18,7 @@ constexpr std::array scales = {
 /// What replicas and their nodes are decided by.
 constexpr std::array needed = {std::string_view("namespaces"), std::string_view("priorityclasses"),
                                std::string_view("nodes"), std::string_view("pods")};
-/// Whose pods leave together is not scaled down.
+/// A Deployment with pods that leave together is not scaled down.
 constexpr std::array if_served = {std::string_view("workloads"), std::string_view("podgroups")};
 
 const JsonValue* part_of(const JsonValue& object, std::string_view key) {

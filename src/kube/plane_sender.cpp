@@ -11,7 +11,7 @@
 namespace makeway::kube {
 namespace {
 
-constexpr int who_are_you_status = 401;
+constexpr int unauthorized_status = 401;
 
 std::string verb_of(const Sending& sending) {
   const std::string& method = sending.call.write.method;
@@ -127,7 +127,7 @@ void PlaneSender::ended(std::uint64_t job, ApiResult<HttpAnswer> result) {
   const auto found = running_.find(job);
   finished_.push_back(std::move(found->second));
   running_.erase(found);
-  const bool is_stranger = result && result->status == who_are_you_status;
+  const bool is_stranger = result && result->status == unauthorized_status;
   if (is_stranger) connection_->api().credentials().forget();
   ended_(job, std::move(result));
 }

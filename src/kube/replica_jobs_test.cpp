@@ -6,7 +6,7 @@
 namespace makeway::kube {
 namespace {
 
-ObjectState sight_named(std::string name, ObjectKind kind = ObjectKind::pod) {
+ObjectState state_named(std::string name, ObjectKind kind = ObjectKind::pod) {
   ObjectState seen_object;
   seen_object.kind = kind;
   seen_object.namespace_name = "a";
@@ -20,14 +20,14 @@ class ReplicaJobsTest : public testing::Test {
  protected:
   ReplicaJobsTest() {
     plan.id = "p1";
-    home.take({}, {sight_named("reco", ObjectKind::replica_schedule)}, 0);
+    home.take({}, {state_named("reco", ObjectKind::replica_schedule)}, 0);
     PlaneCache& east = planes["east"];
     east.sees = true;
     east.deployments.take(
         {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
                          {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}},
          .autoscalers = {}});
-    ObjectState pod = sight_named("web-1");
+    ObjectState pod = state_named("web-1");
     pod.node = "n1";
     pod.phase = "Running";
     east.objects.take({Node{.name = "n1", .plane = "east"}}, {pod}, 0);
@@ -71,8 +71,8 @@ class ReplicaJobsTest : public testing::Test {
     }
     return made;
   }
-  /// reco claims the room of web-3 and web-2, and keeps its claims of web-1's, who is leaving, and
-  /// of web-4's, who does not. A brake holds back who is to be scaled down for it.
+  /// reco claims the room of web-3 and web-2, and keeps its claims of the room of web-1, which is
+  /// leaving, and of web-4, which is not. A brake holds back the scale-down for it.
   void hold_back() {
     PlanReplicas replicas{.deployment = "reco"};
     PlanReplicaClaim kept{.plane = "east", .node = "n1", .kept = true};
@@ -203,8 +203,8 @@ TEST_F(ReplicaJobsTest, ABrakeHoldsBackTheClaimWithTheScaleDown) {
   EXPECT_EQ(jobs().jobs.size(), 2U);
 }
 
-/// A brake is about those who would leave; there is room for one replica, and a claim that stands.
-TEST_F(ReplicaJobsTest, WhatMakesNobodyLeaveIsNotHeldBack) {
+/// A brake holds back evictions only; there is room for one replica, and a claim that stands.
+TEST_F(ReplicaJobsTest, AnActionWithoutVictimsIsNotHeldBack) {
   hold_back();
   plan.actions = {scale_up(), scale_down(), force_delete()};
   PlanAction other = force_delete();
@@ -221,7 +221,7 @@ TEST_F(ReplicaJobsTest, WhatMakesNobodyLeaveIsNotHeldBack) {
   EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many")
       << "its claim is not recorded";
 
-  // Its status is at home before, without the claim for which nobody leaves.
+  // Its status is written at home first, without the claim that has no victims.
   plan.replica_status.push_back(
       {.namespace_name = "a",
        .name = "reco",
@@ -264,7 +264,7 @@ TEST_F(ReplicaJobsTest, AClaimThatWasRecordedIsTakenBackWhileABrakeHolds) {
 }
 
 /// The second one takes from 2 to 1, and there are 3 as long as the first one waits.
-TEST_F(ReplicaJobsTest, WhoeverTakesAfterOneThatIsHeldBackWaitsWithIt) {
+TEST_F(ReplicaJobsTest, AScheduleAfterOneThatIsHeldBackWaitsWithIt) {
   hold_back();
   PlanAsk second{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "job"};
   PlanAsk third = second;
@@ -272,8 +272,8 @@ TEST_F(ReplicaJobsTest, WhoeverTakesAfterOneThatIsHeldBackWaitsWithIt) {
   plan.asks.push_back(second);
   plan.asks.push_back(third);
   home.take({},
-            {sight_named("job", ObjectKind::replica_schedule),
-             sight_named("other", ObjectKind::replica_schedule)},
+            {state_named("job", ObjectKind::replica_schedule),
+             state_named("other", ObjectKind::replica_schedule)},
             0);
   plan.actions = {scale_down(), scale_down(), scale_down()};
   plan.actions[1].ask = "ReplicaSchedule a/job";

@@ -7,15 +7,15 @@
 //     objects anew, and what is not among them is gone.
 //  3. After a failure there is a pause that doubles up to 30 s and varies; one that goes well again
 //     begins with the shortest. A server that says Retry-After is obeyed.
-//  4. A watch that tells no whole event for 90 s is cut. Bookmarks come every minute, but only if
+//  4. A watch without a complete event for 90 s is cut. Bookmarks come every minute, but only if
 //     the server has heard of news from its store since; where the store does not say it by itself,
 //     a consistent read makes the server ask. So after 40 s of silence one object is read.
 //  5. What is seen is current from the list on, until a failure; `sees` says so. After a failure
-//     the first page of a list is read. Is it the whole list, or of the very version that was seen
-//     last, then that is the proof. Else the watch goes on where it was, for three seconds. The
-//     proof then is an event of the page's version, or a bookmark: a server sends one two seconds
-//     before a watch ends, behind all events that were missed, unless nothing else has happened
-//     since the last of them. If neither comes, twice, all is listed.
+//     the first page of a list is read. If it is the whole list, or has the version that was seen
+//     last, it proves that nothing was missed. Otherwise the watch goes on where it was, for three
+//     seconds; then the proof is an event of the page's version, or a bookmark: a server sends one
+//     two seconds before a watch ends, behind all events that were missed, unless nothing else has
+//     happened since the last of them. If neither comes, twice, all is listed.
 //
 // Never blocks: it is driven by HttpClient::work and `tick`, on one thread. (Only credentials of an
 // exec plugin that must be renewed make that thread wait for the plugin.)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view pod_succeeded = "Succeeded";
 constexpr std::string_view pod_failed = "Failed";
-constexpr Duration unseen_max{60'000};  ///< So long our last word may take to be shown.
+constexpr Duration unseen_max{60'000};  ///< How long our last write may take to be shown.
 constexpr Duration making_max{30'000};  ///< The same of a pod that was created, or deleted.
 constexpr Duration again_after{1'000};
 constexpr int refusals_max = 3;  ///< Of a pod in a row; then the session is pending again.

@@ -58,11 +58,10 @@ class SessionKeeper {
   using Key = std::pair<std::string, std::string>;  ///< Namespace, name.
   struct Entry {
     Session object;  ///< As it was shown.
-    /// Our last word, as long as it is not shown.
+    /// Our last write, as long as it is not shown.
     std::optional<Session> written = std::nullopt;
     Time written_at{};
-    std::set<std::string>
-        pods;  ///< Whose controller it is, by name; also those that have finished.
+    std::set<std::string> pods;      ///< The pods that it controls, by name; also finished ones.
     std::set<std::string> vanished;  ///< Pods that were there.
   };
   struct Making {

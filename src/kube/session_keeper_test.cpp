@@ -71,7 +71,7 @@ class SessionKeeperTest : public testing::Test {
     for (const Kernel& kernel : session.kernels) places.push_back({kernel.name, node});
     return start_session(std::move(session), places, at_noon);
   }
-  static Session told(Session session, SessionFate fate, Duration grace = {}) {
+  static Session noticed(Session session, SessionFate fate, Duration grace = {}) {
     return notice_session(std::move(session), {.by = "Session team/high",
                                                .fate = fate,
                                                .now = at_noon,
@@ -178,7 +178,7 @@ TEST_F(SessionKeeperTest, AStartIsTheStatusAndThenAPodAKernel) {
   EXPECT_TRUE(repairs(at_noon + Duration{100'000}).jobs.empty());
 }
 
-TEST_F(SessionKeeperTest, WhoeverComesNextCreatesWhatIsMissing) {
+TEST_F(SessionKeeperTest, TheNextProcessCreatesWhatIsMissing) {
   show(running(kept_session("train", {"a", "b"})));
   show_pod("train-a-0", "uid-train", "Running");
   const PlanJobs made = repairs();
@@ -238,7 +238,7 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
   EXPECT_TRUE(repairs().jobs.empty());
 }
 
-TEST_F(SessionKeeperTest, NoBrakeIsAskedForWhoIsToldAlready) {
+TEST_F(SessionKeeperTest, NoBrakeIsAskedForASessionWithANotice) {
   const Session low = running(kept_session("low", {"a"}));
   const Session high = kept_session("high", {"a"});
   show(low);
@@ -256,16 +256,16 @@ TEST_F(SessionKeeperTest, NoBrakeIsAskedForWhoIsToldAlready) {
   };
   EXPECT_EQ(send().jobs.size(), 3U);
   EXPECT_EQ(asked, 1U);
-  // Plans repeat who must leave until it has left.
-  show(told(low, SessionFate::requeues, Duration{20'000}));
+  // Plans repeat a victim until it has left.
+  show(noticed(low, SessionFate::requeues, Duration{20'000}));
   const PlanJobs again = send();
   EXPECT_EQ(asked, 1U);
   EXPECT_TRUE(std::ranges::none_of(
       again.refused, [](const Receipt& receipt) { return receipt.reason.starts_with("brake"); }));
 }
 
-TEST_F(SessionKeeperTest, WhoeverFindsANoticeGoesOnWithIt) {
-  show(told(running(kept_session("low", {"a", "b"})), SessionFate::requeues, Duration{20'000}));
+TEST_F(SessionKeeperTest, TheNextProcessGoesOnWithANotice) {
+  show(noticed(running(kept_session("low", {"a", "b"})), SessionFate::requeues, Duration{20'000}));
   show_pod("low-a-0", "uid-low", "Running");
   show_pod("low-b-0", "uid-low", "Running", true);
   const PlanJobs made = repairs(at_noon + Duration{5'500});
@@ -276,7 +276,7 @@ TEST_F(SessionKeeperTest, WhoeverFindsANoticeGoesOnWithIt) {
 }
 
 TEST_F(SessionKeeperTest, AfterTheGraceTimeAPodHasItsOwn) {
-  show(told(running(kept_session("low", {"a"})), SessionFate::ends));
+  show(noticed(running(kept_session("low", {"a"})), SessionFate::ends));
   show_pod("low-a-0", "uid-low", "Running");
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
@@ -316,7 +316,7 @@ TEST_F(SessionKeeperTest, AFailedPodEndsTheSession) {
   EXPECT_TRUE(status_of(over.jobs[0]).starts_with(R"({"phase":"ended")"));
 }
 
-TEST_F(SessionKeeperTest, WhoIsLostIsPendingAgain) {
+TEST_F(SessionKeeperTest, ALostSessionIsPendingAgain) {
   struct Case {
     std::string phase;
     bool leaving;
@@ -410,14 +410,14 @@ TEST_F(SessionKeeperTest, APodOfAnEarlierStartLeaves) {
   low.status.fate = SessionFate::on_request;
   show(low);
   show_pod("low-a-0", "uid-low", "Running");
-  show_pod("low-a-1", "uid-low", "Running");  // Nobody knows better: it may be started just now.
-  show_pod("mine", "uid-low", "Running");     // Of somebody who only says so.
+  show_pod("low-a-1", "uid-low", "Running");  // It may have been started just now.
+  show_pod("mine", "uid-low", "Running");     // A user made it, with our owner reference.
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
   EXPECT_EQ(ref_text(made.jobs[0].object), "Pod team/low-a-0");
 }
 
-TEST_F(SessionKeeperTest, NobodyIsSuspended) {
+TEST_F(SessionKeeperTest, NoSessionIsSuspended) {
   Plan plan{.id = "0125", .now = at_noon};
   plan.actions.push_back({.type = ActionType::suspend,
                           .namespace_name = "team",
@@ -430,7 +430,7 @@ TEST_F(SessionKeeperTest, NobodyIsSuspended) {
 }
 
 /// Before, nothing was written about a session that has no place: no phase, and no reason.
-TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
+TEST_F(SessionKeeperTest, ASessionWithoutAPlaceReportsWhyItWaits) {
   const Session train = kept_session("train", {"a"});
   show(train);
   Plan plan{.id = "0123", .now = at_noon};
@@ -447,7 +447,7 @@ TEST_F(SessionKeeperTest, WhoHasNoPlaceSaysThatItWaitsAndWhy) {
   EXPECT_EQ(made.jobs[0].urgency, Urgency::condition);
   EXPECT_EQ(made.jobs[0].steps[0].patch.phase, "pending");
   EXPECT_EQ(word_of(made.jobs[0]), "False Unschedulable: has no room");
-  // It is shown: nothing is left to say. It holds up nobody meanwhile.
+  // It is shown: nothing is left to say. It delays no other session.
   ObjectState seen_object{.kind = ObjectKind::session,
                           .namespace_name = "team",
                           .name = "train",
@@ -516,7 +516,7 @@ TEST_F(SessionKeeperTest, WhatABrakeHoldsBackForLongSaysSo) {
         },
         made);
     EXPECT_EQ(made.refused.size(), 2U);
-    ASSERT_EQ(made.jobs.size(), seconds > 10 ? 1U : 0U) << "what is over soon is not told";
+    ASSERT_EQ(made.jobs.size(), seconds > 10 ? 1U : 0U) << "a short wait is not reported";
     if (seconds <= 10) continue;
     EXPECT_EQ(word_of(made.jobs[0]), "False WaitsForRoom: 1 session leaves (brake: slowly)");
   }

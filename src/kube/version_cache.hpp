@@ -87,7 +87,7 @@ class VersionCache {
   std::map<std::string, NodeState, std::less<>> nodes_;
   std::set<std::string, std::less<>> promised_;
   std::set<std::string, std::less<>> awaiting_;
-  std::set<std::string, std::less<>> whole_groups_;  ///< Whose disruption mode is `all`.
+  std::set<std::string, std::less<>> whole_groups_;  ///< With disruption mode `all`.
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.

@@ -1,7 +1,7 @@
 // Lines of a watch, however the bytes come: events are handed on as soon as they are whole.
 //
-// A line may have so many bytes and no more (an object of Kubernetes has at most 3 MiB); what goes
-// beyond, or is no event, ends the watch.
+// The length of a line is bounded (an object of Kubernetes has at most 3 MiB); a longer line, or
+// one that is no event, ends the watch.
 #pragma once
 
 #include <cstddef>

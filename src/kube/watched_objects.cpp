@@ -117,7 +117,7 @@ void WatchedObjects::add_object_states(const ServedResource& served, std::string
   }
 }
 
-/// Of a pod that was known until now; others are old stories.
+/// Of a pod that was known until now; others ended before.
 void WatchedObjects::tell_refusal(const ObjectState& finished) const {
   if (!tell_.refusal || !is_refusal(finished) || finished.node.empty()) return;
   const auto pods = known_.find(pods_that_may_have_failed.plural);

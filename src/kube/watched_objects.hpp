@@ -1,11 +1,11 @@
-// WatchedObjects: what the watches of one cluster tell, as changes of its objects.
+// WatchedObjects: what the watches of one cluster report, as changes of its objects.
 //
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops no other
 // (law 13): what can be read of it is taken, and the problem is kept.
 // The last state of a pod that has finished and was a kernel of a session comes with its removal:
-// who tends sessions must know how it ended. Whoever decides is also told which DaemonSets there
-// are, and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
+// the session keeper must know how it ended. The scheduler also learns which DaemonSets there are,
+// and which pods a kubelet refused; of a plane, what its Deployments and autoscalers scale.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace makeway::kube {
 enum class FeedUse : std::uint8_t {
   to_look,      ///< Nothing is decided: objects only, as a list shows them.
   to_compare,   ///< Nothing is written: nominations of all schedulers count as they stand.
-  to_schedule,  ///< Sights come along, and only our own memory counts (own_memory.hpp).
+  to_schedule,  ///< Object states come along, and only our own records count (own_memory.hpp).
 };
 
 class WatchedObjects final : public WatchListener {

@@ -15,7 +15,7 @@ struct Given {
   std::optional<ObjectState> seen_object;
 };
 
-/// What the watch of pods tells whoever schedules by it.
+/// What the watch of pods reports to the scheduler.
 class FinishedPods : public testing::Test {
  protected:
   static const Resource& pods() {
@@ -70,7 +70,7 @@ TEST_F(FinishedPods, AKernelThatHasFinishedIsGoneAndSeen) {
   EXPECT_FALSE(given[2].seen_object.has_value());
 }
 
-TEST_F(FinishedPods, OneThatHadFinishedBeforeAnybodyLookedIsSeen) {
+TEST_F(FinishedPods, APodThatHadFinishedBeforeTheFirstListIsSeen) {
   happen("Failed", "Session", WatchEventType::added);
   ASSERT_EQ(given.size(), 1U);
   EXPECT_EQ(given[0].seen_object->phase, "Failed");

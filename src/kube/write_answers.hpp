@@ -6,7 +6,7 @@
 //   401                                                         again, with new credentials
 //   400 to 499 otherwise                                        refused
 //   500 of a bind; 500 without a reason of an eviction          refused (two budgets), never again
-//   other 5xx, cut, timeout, an answer that cannot be read      unknown: the object tells
+//   other 5xx, cut, timeout, an answer that cannot be read      unknown: the object is read
 //
 // Decisions look at the code, the reason and the causes, never at a message. No answer is not "no":
 // after an unknown one the object is read. What it shows may be too early: the server may go on

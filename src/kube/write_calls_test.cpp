@@ -134,7 +134,7 @@ TEST(WriteCalls, AreThese) {
   }
 }
 
-TEST(WriteCalls, NameTheAskOnlyWhenTold) {
+TEST(WriteCalls, NameTheAskOnlyIfConfigured) {
   const CauseOf cause{.ask = *parse_ref("PodGroup b/gang"), .uid = "X"};
   EXPECT_EQ(eviction_message(cause, false),
             "makeway: preempting to accommodate a higher priority podgroup, uid X");
@@ -190,7 +190,7 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
   queue.uid = "q";
   queue.version = "7";
   queue.generation = 3;
-  // Somebody else's stays as it is: a merge patch replaces the list.
+  // Conditions of other writers stay as they are: a merge patch replaces the list.
   queue.conditions = {
       {"example.com/Reviewed", "True", "Because", "", "2026-01-01T00:00:00Z", 2},
       {"makeway.dev/Accepted", "False", "Quarantined", "spec.parent 'all': no", ""}};
@@ -239,7 +239,7 @@ TEST(WriteCalls, WhyASessionWaitsIsAConditionBesideTheOthers) {
   // Other than in a note of ours, every word of the message counts.
   session.conditions.push_back({"makeway.dev/Scheduled", "False", "Unschedulable", "has no room"});
   EXPECT_FALSE(changes(patch, session));
-  patch.conditions[0].message = "has no room, and nobody may be preempted";
+  patch.conditions[0].message = "has no room, and no session may be preempted";
   EXPECT_TRUE(changes(patch, session));
 }
 

@@ -1,4 +1,5 @@
-// WriteGate: whether anything may be written now. The lease opens and closes it, the writer looks.
+// WriteGate: whether anything may be written now. The lease opens and closes it, the writer checks
+// it.
 #pragma once
 
 #include <algorithm>

@@ -193,8 +193,8 @@ class JobBuilder {
         action.type == ActionType::nominate
             ? nomination(action.node, plan_.id, {})
             : reservation(action.node, plan_.id, action.since.value_or(plan_.now), action.promised);
-    // The word for autoscalers goes along with a new nomination; another word about an old one is
-    // not urgent.
+    // The condition for autoscalers goes with a new nomination; another one about an old nomination
+    // is not urgent.
     const bool is_news = changes(patch, seen->object);
     if (action.type == ActionType::nominate && is_news) {
       patch = nomination(action.node, plan_.id, unscheduled_message(object, true));

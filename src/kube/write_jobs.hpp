@@ -2,14 +2,14 @@
 //
 //  1. A job is about one object; its steps go one after the other, and what is refused ends it.
 //  2. An eviction needs the nominations of the ask that it is for: they are on the server first.
-//  3. Nomination, reservation and the word for autoscalers are one patch; a patch that changes
+//  3. Nomination, reservation and the condition for autoscalers are one patch; a patch that changes
 //     nothing is none. A nomination that stands is confirmed: what was seen may be older than what
 //     we have written since.
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
 //  5. A pod that has no place in the plan any more loses the nomination that we gave it, and a pod
 //     that waits without a reservation its condition `makeway.dev/Reserved`.
-//  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
-//  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
+//  6. A group is marked as scheduled when all its binds of the plan have succeeded; that is final.
+//  7. A pod that has a claim without a volume is not bound yet: it is nominated, the claim
 //     gets the node, and the bind is refused until a later plan finds the claim bound and its
 //     volume there. In a gang all wait for the slowest volume. After `volume_wait_max` the room is
 //     not held any more.
@@ -19,7 +19,7 @@
 //  9. The statuses of queues that a plan changes are on the server before a pod is evicted for a
 //     queue; where one of them is refused, none is. Nothing else relies on them.
 // 10. Actions on objects that are gone, or that this version does not carry out, are refused.
-// 11. What a plan says about sessions is session_keeper.hpp's business, and left out here.
+// 11. Actions on sessions are left out here: session_keeper.hpp carries them out.
 // 12. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
@@ -60,7 +60,7 @@ struct WriteStep {
 
 enum class Urgency : std::uint8_t {
   place,      ///< Binds, nominations, evictions: the loop waits for them.
-  condition,  ///< Words for people and autoscalers.
+  condition,  ///< For users and autoscalers.
 };
 
 struct WriteJob {

@@ -84,7 +84,7 @@ TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
 }
 
 // SPEC section 8: names may belong to another tenant. Events say what conditions do.
-TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
+TEST_F(WriteJobsTest, AnAskSeesNoNamesOfOtherNamespaces) {
   see(job_object("urgent"));
   Plan plan{.id = "0123"};
   plan.asks = {pod_ask("urgent", Outcome::waits, "n1")};
@@ -105,11 +105,12 @@ TEST_F(WriteJobsTest, AnAskIsToldNoNamesOfOtherNamespaces) {
       const PlanJobs made = jobs(plan);
       ASSERT_EQ(made.jobs.size(), 1U);
       ASSERT_TRUE(made.jobs[0].event.has_value());
-      const std::string told = names_causes ? plan.status[0].message
-                                            : "waits; p is no longer nominated to n2, where a pod "
-                                              "of another namespace goes";
-      EXPECT_EQ(made.jobs[0].steps[0].patch.conditions[0].message, told);
-      EXPECT_EQ(made.jobs[0].event->note, told);
+      const std::string expected = names_causes
+                                       ? plan.status[0].message
+                                       : "waits; p is no longer nominated to n2, where a pod "
+                                         "of another namespace goes";
+      EXPECT_EQ(made.jobs[0].steps[0].patch.conditions[0].message, expected);
+      EXPECT_EQ(made.jobs[0].event->note, expected);
     }
   }
 }
@@ -186,7 +187,7 @@ TEST_F(WriteJobsTest, MembersOfAGroupOfModeAllLeaveAsOne) {
   EXPECT_EQ(find(made, "Pod a/low-2")->unit, parse_ref("PodGroup a/all"));
 }
 
-TEST_F(WriteJobsTest, WithoutANominationNobodyIsEvicted) {
+TEST_F(WriteJobsTest, WithoutANominationNoPodIsEvicted) {
   see(job_object("low-1", "n1"));
   see(job_object("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
@@ -223,7 +224,7 @@ TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
   EXPECT_EQ(longer.jobs[0].steps[0].patch.conditions[0].message, "waits for room (too many)");
 }
 
-TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
+TEST_F(WriteJobsTest, APodWithoutAPlaceLosesOurNominationOnly) {
   for (const std::string name : {"ours", "theirs"}) {
     ObjectState pod = job_object(name);
     pod.nominated_node = "n1";
@@ -374,7 +375,7 @@ TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
   EXPECT_EQ(made.refused.size(), 2U);
 }
 
-// Who keeps sessions carries these out (session_keeper.hpp).
+// The session keeper carries these out (session_keeper.hpp).
 TEST_F(WriteJobsTest, SessionsAreLeftToTheirKeeper) {
   see(job_object("p"));
   Plan plan{.id = "0123"};
@@ -446,8 +447,8 @@ TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
   EXPECT_EQ(made.jobs[2].waits_because, "it waits until a volume for data is made on n1");
 }
 
-/// Before, the pod was bound by what the claim's watch had told, while the loop decided without the
-/// volume, and so without knowing where it can be used.
+/// Before, the pod was bound by what the claim's watch had reported, while the loop decided without
+/// the volume, and so without knowing where it can be used.
 TEST_F(VolumeJobsTest, ABoundClaimWaitsUntilItsVolumeIsShown) {
   for (const char* const node : {"n1", ""}) {
     claim(true, node);
@@ -471,7 +472,7 @@ TEST_F(VolumeJobsTest, ABoundClaimIsNoHindrance) {
   EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::bind);
 }
 
-TEST_F(VolumeJobsTest, AClaimThatNobodyKnowsOrThatIsMadeElsewhereForbidsTheBind) {
+TEST_F(VolumeJobsTest, AnUnknownClaimOrOneMadeElsewhereForbidsTheBind) {
   EXPECT_TRUE(jobs(plan).jobs.empty());
   ASSERT_EQ(jobs(plan).refused.size(), 1U);
   EXPECT_EQ(jobs(plan).refused[0].reason, "claim data does not exist");
@@ -582,7 +583,7 @@ TEST_F(QueueJobsTest, EvictionsForAQueueNeedAllStatuses) {
             "makeway: preempting so that queues get what they deserve: queue, uid uid-gets");
 }
 
-TEST_F(QueueJobsTest, NobodyLeavesForAQueueWithoutItsStatus) {
+TEST_F(QueueJobsTest, NoPodLeavesForAQueueWithoutItsStatus) {
   see_queue("gets");
   see(job_object("low-1", "n1"));
   const PlanJobs made = jobs(queue_plan());

@@ -490,7 +490,7 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
     return reading_answered(job, live, judge_reading(goal, result), now);
   }
   WriteAnswer answer = judge_answer(step.kind, result);
-  // A reading does no harm: it may be asked for as often as one likes.
+  // A read does no harm, and may be repeated.
   const bool only_reads = step.kind == WriteKind::read_scale;
   if (only_reads && answer.verdict == Verdict::unknown) answer.verdict = Verdict::again;
   if (only_reads && answer.verdict == Verdict::done) return scale_read(job, live, answer, now);

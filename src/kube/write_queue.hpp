@@ -19,8 +19,8 @@
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
 //     leaves as one with a pod that has left goes on: it is evicted, and the refused one tried
 //     again, until `leave_max` after the first one; a pod that stays then is reported.
-//  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
-//     back, and when what we are writing now has been answered.
+//  9. A nomination that only confirms what was seen waits for the write that is under way, and is
+//     sent only if one of our writes since then has removed it.
 // 10. Binds that are ready go before other writes: they end a pod's wait, and free no room.
 // 11. A bind waits for the evictions of its ask that are not answered: a victim does not count for
 //     a spread any more, and stays if its eviction is refused.
@@ -71,7 +71,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
-  std::string plane;  ///< Whose API server is asked; empty: home's.
+  std::string plane;  ///< The plane of the API server; empty: home.
 };
 
 struct QueueStatistics {

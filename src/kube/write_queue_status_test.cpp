@@ -1,5 +1,5 @@
-// Statuses of queues among the writes (SPEC section 8): at most one a second, and before anybody
-// leaves for them.
+// Statuses of queues among the writes (SPEC section 8): at most one a second, and before any pod
+// is evicted for them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ constexpr std::string_view status_path = "PATCH /apis/makeway.dev/v1/queues/team
 
 TEST_F(WriteQueueStatuses, AStatusIsSentOnceASecondAndTheNewestCounts) {
   add({status_job(R"({"used":1})", true)});
-  EXPECT_EQ(queue.unsent(), 0U);  // Nobody waits for it.
+  EXPECT_EQ(queue.unsent(), 0U);  // Nothing waits for it.
   EXPECT_EQ(next(), status_path);
   reply(status_written("2"));
   add({status_job(R"({"used":2})", true)});
@@ -83,7 +83,7 @@ TEST_F(WriteQueueStatuses, ARefusedStatusSparesTheVictimsOfQueues) {
 }
 
 /// The plan was decided as if the status were there: its receipt had not come yet.
-TEST_F(WriteQueueStatuses, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) {
+TEST_F(WriteQueueStatuses, APlanMadeBeforeARefusedStatusEvictsNoPodForQueues) {
   add({status_job(R"({"used":1})", false)});
   EXPECT_EQ(next(), status_path);
   reply(http_answer(409));
@@ -106,7 +106,7 @@ WriteJob word_job(std::string_view type, std::string message) {
   return job;
 }
 
-/// Before, the second one took the place of the first, which nobody said again.
+/// Before, the second one took the place of the first, which was never written.
 TEST_F(WriteQueueStatuses, ConditionsOfTwoTypesAreBothWritten) {
   add({word_job("makeway.dev/Accepted", "a"), word_job("makeway.dev/Scheduled", "b"),
        word_job("makeway.dev/Scheduled", "c")});

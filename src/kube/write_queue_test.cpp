@@ -67,8 +67,8 @@ TEST_F(WriteQueueTest, ThousandsOfJobsGoOutInTheirOrder) {
   EXPECT_FALSE(queue.sending_since().has_value());
 }
 
-/// Its bind was never carried out, so it holds no room, and to delete it would help nobody.
-TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
+/// Its bind was never carried out, so it holds no room, and deleting it frees none.
+TEST_F(WriteQueueTest, APodIsNotEvictedIfItsBindWasRefused) {
   add({queued_job("low", {bind_step()})});
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/binding");
   reply(http_answer(504));
@@ -87,8 +87,8 @@ TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
   EXPECT_TRUE(queue.is_idle());
 }
 
-// Black box, "who makes the spread uneven leaves": whoever is told to leave counts no more for a
-// spread, so that the next plan binds at once; but the eviction was refused.
+// Black box, "who makes the spread uneven leaves": a pod whose eviction is decided does not count
+// for a spread any more, so the next plan binds at once; but the eviction was refused.
 TEST_F(WriteQueueTest, ABindWaitsForTheEvictionsOfItsAsk) {
   for (const bool refuses : {true, false}) {
     add({victim_of("low")});
@@ -173,7 +173,7 @@ TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
   EXPECT_TRUE(refused().empty());
 }
 
-TEST_F(WriteQueueTest, WhoWaitsForANominationThatIsThereIsNotSent) {
+TEST_F(WriteQueueTest, ANominationThatIsThereIsNotSentAgain) {
   const std::string nominated =
       R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u","resourceVersion":"2"},"status":{)"
       R"("nominatedNodeName":"n1","conditions":[{"type":"makeway.dev/Nominated","status":"True",)"
@@ -205,7 +205,7 @@ TEST_F(WriteQueueTest, AnotherNominationOrAnOlderOneIsSent) {
     ours.replace(at, 2, "n1");
   }
   reply(http_answer(200, ours));
-  // What was seen after our answer counts: somebody has taken it back.
+  // What was seen after our answer counts: another client has removed it.
   WriteJob later = queued_job("u", {nominate_step()});
   later.seen.answers = queue.answers();
   add({later});
@@ -331,7 +331,7 @@ TEST_F(WriteQueueTest, ABudgetThatRefusesSparesTheOthersOfTheAsk) {
   reply(http_answer(200, queued_pod("low-1", "2")));
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low-1/eviction");
   reply(budget_says_no());
-  // Nobody of the group has left, so nobody of it does.
+  // No member of the group has left, so no member is evicted.
   const std::vector<std::string> texts = refused();
   ASSERT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts[0], "Pod a/low-2: another victim of this ask stays");
@@ -362,7 +362,7 @@ TEST_F(WriteQueueTest, WhatHasLeftInPartLeavesWhole) {
   EXPECT_EQ(queue.statistics().left_behind, 0U);
 }
 
-TEST_F(WriteQueueTest, WhoIsLeftBehindForTooLongIsReported) {
+TEST_F(WriteQueueTest, AMemberThatStaysTooLongIsReported) {
   add({victim_of("m-0", "PodGroup a/train"), victim_of("m-1", "PodGroup a/train")});
   queue.answered(mark_and_evict("m-0"), http_answer(201), now);
   const Time left = now;
@@ -385,8 +385,8 @@ TEST_F(WriteQueueTest, WhoIsLeftBehindForTooLongIsReported) {
   EXPECT_NE(sending.call.write.body.find(R"("reason":"LeftBehind")"), std::string::npos);
 }
 
-// Both are under way when a budget refuses the one and then the other: nobody has left.
-TEST_F(WriteQueueTest, WhereNobodyLeftAfterAllEverybodyStays) {
+// Both are under way when a budget refuses both, one after the other: no member has left.
+TEST_F(WriteQueueTest, IfNoMemberLeftAllMembersStay) {
   add({victim_of("m-0", "PodGroup a/train"), victim_of("m-1", "PodGroup a/train")});
   const std::uint64_t first = mark_and_evict("m-0");
   const std::uint64_t second = mark_and_evict("m-1");
@@ -527,7 +527,7 @@ TEST_F(WriteQueueTest, AConditionThatFailsGivesWayToWhatWaitsBehindIt) {
   EXPECT_TRUE(queue.is_idle());
 }
 
-TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsToldAgainAtOnce) {
+TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsWrittenAgainAtOnce) {
   WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
@@ -546,7 +546,7 @@ TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsToldAgainAtOnce
 
 // A nomination takes the word for autoscalers along; another message with the same reason is no
 // news within a minute, also before the watch has shown the first.
-TEST_F(WriteQueueTest, AWordThatANominationToldIsNotToldAgainSoon) {
+TEST_F(WriteQueueTest, AConditionThatANominationWroteIsNotWrittenAgainSoon) {
   add({queued_job("p", {{.kind = WriteKind::patch_pod,
                          .node = {},
                          .patch = nomination("n1", "0123", "1 pod must leave n1")}})});

@@ -51,7 +51,7 @@ TEST(ClusterSessions, ASuspendedSessionHoldsItsMemory) {
   EXPECT_EQ(cluster.compacted().order().used(*cluster.find_node("n1"))[1], 100);
 }
 
-TEST(ClusterSessions, WhoLeavesOrIsRemovedLeavesNothingBehind) {
+TEST(ClusterSessions, ARemovedSessionLeavesNothingBehind) {
   Cluster cluster = one_node();
   Session leaving = session("train", SessionPhase::running);
   leaving.status.ends_at = Time{1};

@@ -197,7 +197,7 @@ void check_profile(const Configuration& configuration, const Problems& of_all,
   if (!is_sound) return;
   keep_cluster_rules(rules, configuration);
   for (const Problem& problem : validate_rules(rules)) {
-    // What is wrong without the profile, too, is told once.
+    // An error that does not come from the profile is reported once.
     if (std::ranges::find(of_all, problem) != of_all.end()) continue;
     Problem own = problem;
     own.field = profile_field(profile, own.field);

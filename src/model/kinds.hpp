@@ -168,7 +168,7 @@ static_assert(ClusterObject<Pod> && row_of<Pod>.kind == ObjectKind::pod, "lists 
 struct ObjectKey {
   std::string namespace_name;
   std::string name;
-  std::string plane;  ///< Whose cluster it is in; empty: home.
+  std::string plane;  ///< The plane that it is in; empty: home.
 };
 
 /// The same without copies.

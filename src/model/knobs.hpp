@@ -96,7 +96,7 @@ std::string refusal(const Knob& knob, const KnobValue& value);
 /// What a value of this knob looks like: "an integer between 1 and 64".
 std::string expected_text(const Knob& knob);
 
-/// Of whom the knob is: "the cluster: one value for all profiles".
+/// What the knob belongs to, such as "the cluster: one value for all profiles".
 std::string_view scope_text(const Knob& knob);
 
 std::string to_text(const KnobValue& value);

@@ -17,7 +17,7 @@ constexpr Knob compatibility_row = {
     .type = KnobType::choice,
     .spec = "1",
     .documentation =
-        "Whose rules are followed where schedulers differ: a bundle of rules that exist together "
+        "The rules to follow where schedulers differ: a bundle of rules that exist together "
         "only. The laws that a bundle waives are listed by every plan, and a live run refuses "
         "those that waive 1, 1-claims, 2, 3, 5 or 8. In a profile only the rules count that say "
         "how places and victims are looked for.",

@@ -10,9 +10,9 @@ constexpr auto live = &Configuration::live;
 constexpr std::array live_rows = {
     plain<live, &Live::cause_names>(
         {"live.causeNames", "8",
-         "Conditions, events and statuses name objects of other namespaces. Otherwise a victim is "
-         "told only kind and uid of whoever it leaves for, and an ask only that somebody is in its "
-         "way: the names may belong to another tenant."}),
+         "Conditions, events and statuses name objects of other namespaces. Otherwise a "
+         "victim's texts name only kind and uid of the ask, and an ask's texts no victim: the "
+         "names may belong to another tenant."}),
     of_ask(integer<live, &Live::max_evictions_per_minute>(
         {"live.maxEvictionsPerMinute", "8",
          "So many pods are evicted in a minute at most, for each profile and in each namespace. "
@@ -21,10 +21,10 @@ constexpr std::array live_rows = {
     plain<live, &Live::evict_again_window>(
         {"live.evictAgainWindow", "8",
          "An ask that has made pods leave makes others leave only after this; it waits, says so "
-         "and is counted. Somebody may be taking its room each time. 0s: no such brake."}),
+         "and is counted. Another pod may take its room each time. 0s: no such brake."}),
     plain<live, &Live::capacity_grace>(
         {"live.capacityGrace", "8",
-         "Nobody leaves for a queue for so long after a node that is still there offered less than "
+         "No pod leaves for a queue for so long after a node that is still there offered less than "
          "before: a device plugin that restarts offers it again. 0s: no such brake."}),
     plain<live, &Live::gang_bind_timeout>(
         {"live.gangBindTimeout", "8",

@@ -20,7 +20,7 @@ constexpr std::array trust_rows = {
         true),
     choice<trust, &Trust::outside_queues>(
         {"trust.outsideQueues", "10",
-         "Whose pods may run in no queue where queues exist: all pods, or only those of trusted "
+         "Which pods may run in no queue where queues exist: all pods, or only those of trusted "
          "namespaces; the others are not placed."}),
 };
 

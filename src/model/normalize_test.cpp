@@ -82,7 +82,7 @@ TEST(Normalize, ABoundPodHasNoNominationAndNoOpenNeeds) {
   EXPECT_TRUE(bound.shape.unsupported.empty());
 }
 
-TEST(Normalize, WhoIsBeingDeletedHasNoNomination) {  // SPEC 1, law 7: it will never come
+TEST(Normalize, ALeavingPodHasNoNomination) {  // SPEC 1, law 7: it will never come
   Pod pod{.name = "p", .nominated_node = "n2", .deletion = Time{1000}};
   pod.shape.unsupported = {"schedulingGate quota"};
   EXPECT_EQ(normalized(pod).nominated_node, "");

@@ -93,7 +93,7 @@ struct ClaimUse {
   std::string namespace_name;  ///< The pod's.
   std::string name;            ///< Empty: there is none yet (own_resource).
   std::string local;           ///< What the pod calls it; only of its own.
-  std::string pod;             ///< Whose own it must be; only of its own.
+  std::string pod;             ///< The pod that must own it; only of its own.
   std::string pod_uid;
 
   friend auto operator<=>(const ClaimUse&, const ClaimUse&) = default;

@@ -252,7 +252,7 @@ struct PlanExplanation {
 
 /// One try of a pinned pod to find victims.
 struct PlanLadderStep {
-  std::vector<std::string> classes;  ///< Whose pods were candidates.
+  std::vector<std::string> classes;  ///< The classes of the candidates.
   VictimSelection strategy = VictimSelection::single;
   bool within_budgets = false;  ///< Only victims that no disruption budget forbids.
   std::string result;           ///< "2 victims", "no candidate covers the shortfall", ...
@@ -355,7 +355,7 @@ struct PlanAction {
   std::string ask;            ///< evict: the ask it is for, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
-  std::string plane;                              ///< Whose API server is asked; empty: home's.
+  std::string plane;                              ///< The plane of the API server; empty: home.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
   std::optional<Time> until = std::nullopt;
   /// reserve: its victims are chosen, or leaving pods make enough room; no other ask gets it.

@@ -41,8 +41,8 @@ Configuration rules_of(const Configuration& configuration, const Profile& profil
 /// Those that change something, by name. Empty where there are no profiles, at no cost.
 std::vector<ProfileRules> differing_profiles(const Configuration& configuration);
 
-/// Whose profile counts for the unit: its pod, or of a group the first by name. None: it is not a
-/// unit of pods.
+/// The pod with the profile of the unit: its pod, or the first of a group by name. None: it is not
+/// a unit of pods.
 PodIndex first_pod_of(const Cluster& cluster, UnitIndex unit);
 
 /// Its schedulerName; a pod without one means "default-scheduler".

@@ -25,7 +25,7 @@ struct Queue {
   bool reclaimable = true;  ///< False: it gives only what it does not use.
   Amounts guarantee;        ///< A floor of what it deserves.
   Quotas limit;             ///< A cap of what it deserves; a resource that is missing has none.
-  std::vector<std::string> namespaces;  ///< Whose pods belong here unless a label says otherwise.
+  std::vector<std::string> namespaces;  ///< Their pods belong here unless a label says otherwise.
   // As the last cycle left it. The next one computes the last two anew.
   Quotas allocated;    ///< What may run in it; a resource that is missing counts as used.
   Amounts preempting;  ///< Promised: becomes allocated when the pods that hold it are gone.

@@ -1,4 +1,4 @@
-// SPEC section 1, "Who schedules a node": the column of claims and what a configuration makes of
+// SPEC section 1, "Regime of a node": the column of claims and what a configuration makes of
 // it.
 #include "model/regime.hpp"
 

@@ -26,7 +26,7 @@ struct ResourceGroup {
   std::string plane;                    ///< Empty: home.
   std::vector<std::string> nodes;       ///< By name; sorted.
   Labels node_selector;                 ///< And every node with all of these labels; empty: none.
-  std::vector<std::string> namespaces;  ///< Whose sessions count (trust.hpp); sorted.
+  std::vector<std::string> namespaces;  ///< Their sessions count (trust.hpp); sorted.
   std::optional<std::int64_t> preemptible_priority;  ///< None: session.preemptiblePriority.
   std::optional<PreemptionOrder> preemption_order;   ///< None: session.preemptionOrder.
 

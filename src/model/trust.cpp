@@ -273,7 +273,7 @@ std::optional<Time> TrustStep::first_start(std::span<const PodIndex> pods) const
   return first;
 }
 
-/// Nobody loses more than its run time, and nothing was saved in the future.
+/// An eviction costs at most the run time, and no checkpoint is in the future.
 template <class Object>
 void TrustStep::limit_cost(Object& object, std::optional<Time> started, const std::string& text) {
   if (!in_cluster_) return;
@@ -367,7 +367,7 @@ bool TrustStep::has_privileges(const Pod& pod) const {
   });
 }
 
-/// It stays bound to its node, as everybody may ask for one node.
+/// It stays bound to its node, because any pod may ask for one node.
 void TrustStep::unpin(Pod& pod, PodIndex index) {
   constexpr std::array ways = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
   if (!in_cluster_ || !is_pinned_by(cluster_, index, ways)) return;
@@ -412,7 +412,7 @@ void TrustStep::unprotect(Pod& pod) {
     report_.add(TrustMark::protection, object_text(pod), field_of_mark(pod, name, value), value);
     *mark = false;
   }
-  // Who names a pod as its owner makes it one.
+  // Any tenant can write an owner reference to a pod.
   for (OwnerReference& owner : pod.owners) {
     if (owner.kind != pod_kind) continue;
     report_.add(TrustMark::protection, object_text(pod), "metadata.ownerReferences",
@@ -471,7 +471,7 @@ void TrustStep::check_deployment(Pod& pod) {
   if (!label) return;
   const auto found = selectors_.find({pod.namespace_name, std::string(*label)});
   if (found == selectors_.end()) return;
-  // Without a selector the schedule names nobody: anybody could give itself the label.
+  // Without a selector the schedule names no pods: any pod could carry the label.
   const bool named =
       !found->second.empty() && std::ranges::all_of(found->second, [&](const Label& wanted) {
         return find_label(pod.labels, wanted.key) == std::string_view(wanted.value);
@@ -522,7 +522,7 @@ void TrustStep::look_at_pod(PodIndex index, std::optional<StringId> deployment) 
 // ---- Caps ---------------------------------------------------------------------------------------
 
 /// The class to name instead, empty: none; nothing: what it names is allowed.
-/// An administrator who says nothing trusts nobody but the trusted namespaces.
+/// Without a configured cap only the trusted namespaces are trusted.
 std::optional<std::string> TrustStep::capped_class(const Unit& unit, bool is_trusted,
                                                    std::string_view plane) {
   const WorkloadSettings& settings = configuration_.workload;
@@ -578,7 +578,7 @@ void TrustStep::look_at_caps() {
   });
 }
 
-/// Of templates that no group follows: there is nobody yet for whom the cap could count.
+/// Of templates without a group: there is no unit yet to which the cap applies.
 void TrustStep::look_at_templates() {
   const std::vector<Problem> errors = list_cap_errors(cluster_, configuration_);
   if (errors.empty()) return;
@@ -670,7 +670,7 @@ TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
                         const TrustFacts& facts, std::vector<TrustEdit>& edits) {
   TrustSettings files;
   files.namespaces = configuration.trust.namespaces;
-  if (configuration.trust == files) return {};  // Everybody's marks count.
+  if (configuration.trust == files) return {};  // All marks count.
   TrustStep step(cluster, configuration, facts);
   TrustReport report = step.run();
   edits = step.edits();

@@ -1,13 +1,13 @@
-// Trust (SPEC section 10): in a live cluster a mark on an object is a wish of its tenant, not a
+// Trust (SPEC section 10): in a live cluster a mark on an object is a request of its tenant, not a
 // right.
 //
 // `apply_trust` is one pure step between the objects as they were read and every decision: marks
 // that `trust.mode` does not honour are taken off the objects, so that the plan is the one
-// that would be made without them, and nobody behind this step has to know about trust. Whose marks
-// count: namespaces that the configuration lists, or that carry the label makeway.dev/trusted.
+// that would be made without them, and no later step has to know about trust. Marks count in
+// namespaces that the configuration lists, or that carry the label makeway.dev/trusted.
 // With `trust.mode` files it changes nothing, unless `trust.outsideQueues` says so.
 //
-// Whoever follows a live cluster does not look at everything after every change: a `TrustScope`
+// A live run does not examine everything after every change: a `TrustScope`
 // names the pods and groups to look at. Its cluster must show these as they were read; what is
 // outside of it stays as it is. What the step has edited comes back with how it was before.
 #pragma once
@@ -103,12 +103,12 @@ struct TrustFacts {
   /// Whether such a DaemonSet exists; DaemonSets are no objects of the store.
   std::function<bool(std::string_view namespace_name, std::string_view name)> has_daemon_set;
   std::optional<Time> now;  ///< None: the newest time that only the cluster itself writes.
-  /// Whoever calls has decided who is kept (KeptBy); otherwise a pod cannot say it of itself.
+  /// The caller has decided which pods are kept (KeptBy); otherwise a pod cannot claim it.
   bool decides_kept = false;
   /// Reservations come from the status, which tenants cannot write, and not from annotations.
   bool recalls_notes = false;
   const TrustScope* scope = nullptr;                ///< Null: everything.
-  std::function<void(const NotHonoured&)> on_each;  ///< For whoever tells every object.
+  std::function<void(const NotHonoured&)> on_each;  ///< For callers that report every object.
 };
 
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,

@@ -136,7 +136,7 @@ bool is_asked_for(const Asking& asking, UnitIndex unit, PodIndex pod) {
   });
 }
 
-/// The places that are given for the pods of those who are named.
+/// The places that are given for the pods of the named asks.
 std::optional<Problem> find_given(const Cluster& cluster, const Regimes& regimes,
                                   const PlanRequest& request, Asking& asking) {
   const AskName& first = request.asks.front();
@@ -212,7 +212,7 @@ std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest&
   return find_given(cluster, regimes, request, asking);
 }
 
-/// Whose pods they are: a group is scheduled by who schedules its first pod.
+/// Keeps the units of our schedulers: a group has the scheduler of its first pod.
 void keep_ours(const Cluster& cluster, const PlanRequest& request, Asking& asking) {
   if (request.schedulers.empty()) return;
   std::erase_if(asking.units, [&](const PendingUnit& unit) {

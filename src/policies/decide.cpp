@@ -16,8 +16,8 @@ namespace {
 
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
-/// Who crosses regimes first; by priority, creation, wave and name; who has no pod comes last, as
-/// its policy has listed it.
+/// Asks that cross regimes come first; then by priority, creation, wave and name. An ask without a
+/// pod comes last, as its policy has listed it.
 void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
   const auto name = [&](const AskTurn& turn) {
     return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),
@@ -80,7 +80,7 @@ void finish(const Draft& draft, const Policies& made, std::span<Policy* const> o
   Losses losses(draft.world);
   for (std::size_t at = 0; at < owners.size(); ++at) {
     owners[at]->finish(plan.asks[at], losses);
-    // Losses hear of pods and groups; nobody else takes what a session or a schedule takes.
+    // Losses count pods and groups; the victims of a session or a schedule have no other ask.
     const PlanAsk& ask = plan.asks[at];
     if (ask.session || ask.replicas) plan.cost = sum(plan.cost, ask.cost);
   }
@@ -137,14 +137,14 @@ Decision decide_watched(const Cluster& cluster, const Configuration& configurati
         failure_of([&] { decision = decide_once(cluster, configuration, again, deciding); });
     if (!failure) return decision;
     const std::size_t before = again.left_out.size();
-    for (const AskName& ask : deciding.whose_turn()) {
+    for (const AskName& ask : deciding.current_asks()) {
       if (is_left_out(again, ask)) continue;
       again.left_out.push_back({.kind = ask.kind,
                                 .namespace_name = ask.namespace_name,
                                 .name = ask.name,
                                 .reason = *failure});
     }
-    // Nobody whom that could help.
+    // No ask is left to leave out.
     if (again.left_out.size() == before) {
       return {.plan = {}, .problems = {}, .failure = *std::move(failure)};
     }

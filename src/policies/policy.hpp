@@ -58,7 +58,7 @@ struct PolicyContext {
   Draft& draft;
   const PlanRequest& request;
   const Asking& asking;  ///< Pods and groups.
-  Deciding& deciding;    ///< Told before every ask (law 14).
+  Deciding& deciding;    ///< Notified before every ask (law 14).
 };
 
 }  // namespace makeway

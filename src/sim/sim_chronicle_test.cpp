@@ -101,7 +101,7 @@ TEST(SimChronicle, ReportsTheLastDecisionOfEachAsk) {
   EXPECT_EQ(chronicle.most_disruptive().size(), 1U);
 }
 
-TEST(SimChronicle, WhoStillWaitsIsNoDecision) {
+TEST(SimChronicle, AWaitingAskIsNoDecision) {
   SimChronicle chronicle(sample_start, sample_pace);
   Plan plan{.now = sample_start};
   plan.asks = {sample_ask("stuck", 500, 0)};

@@ -70,7 +70,7 @@ class SimReplicas {
   };
   struct Replica {
     Pod object;
-    std::string plane;         ///< Whose commit it counts for; empty: no plane's.
+    std::string plane;         ///< The plane whose commit it counts for; empty: none.
     std::uint32_t number = 0;  ///< Unique.
     Key schedule;
   };

@@ -130,7 +130,7 @@ TEST(SimSessions, APersonComesBackToASessionThatWaitsForOne) {
   EXPECT_EQ(metrics.runs.at(0).interruptions, 1);
 }
 
-TEST(SimSessions, WhoEndsIsStartedAgainUnderANewName) {
+TEST(SimSessions, AnEndedSessionIsStartedAgainUnderANewName) {
   const SimLoad load = session_load(session_task("batch", 60));
   SimWorld world(load, {.sample = {}});
   world.poll({});
@@ -145,7 +145,7 @@ TEST(SimSessions, WhoEndsIsStartedAgainUnderANewName) {
   EXPECT_EQ(last_session(back)->name, "batch-r1");
 }
 
-TEST(SimSessions, WhoIsSuspendedKeepsItsMemoryAndLosesNothing) {
+TEST(SimSessions, ASuspendedSessionKeepsItsMemoryAndLosesNothing) {
   const SimLoad load = session_load(session_task("train", 60));
   SimWorld world(load, {.sample = {}});
   world.poll({});

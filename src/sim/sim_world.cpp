@@ -24,7 +24,7 @@ bool comes_first(const PlanAction& action) {
   return action.type == ActionType::nominate || action.type == ActionType::reserve;
 }
 
-/// Whose nomination it is: "PodGroup default/gang".
+/// The ask of the nomination: "PodGroup default/gang".
 std::string ask_of(const PlanAction& action, const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     const auto own = [&](const PodPlacement& place) {

@@ -1,4 +1,4 @@
-// A number becomes an index only where somebody says so.
+// A number becomes an index only by an explicit conversion.
 #include "base/index.hpp"
 
 namespace makeway {

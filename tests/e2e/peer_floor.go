@@ -24,7 +24,7 @@ type Floor struct {
 
 	mutex sync.Mutex
 	gone  map[string]chan struct{} // Victims, closed when they are gone.
-	gangs map[int]*sync.WaitGroup  // Whose victims are not all gone.
+	gangs map[int]*sync.WaitGroup  // Gangs with victims that are not all gone.
 }
 
 // floor begins to serve the asks of the load.

@@ -62,7 +62,7 @@ std::size_t count_left(const FakeApiserver& server) {
 
 class LiveQueues : public LiveLoop {};
 
-TEST_F(LiveQueues, StatusesAreWrittenBeforeAnybodyLeaves) {
+TEST_F(LiveQueues, StatusesAreWrittenBeforeAnyPodLeaves) {
   put_claim(live.server);
   live.server.allow_writes();
   const auto stack = start();

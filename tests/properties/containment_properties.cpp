@@ -209,7 +209,7 @@ TEST(Containment, ALieAboutAnAskCostsThatAsk) {
     EXPECT_TRUE(made.plan->queues.empty());
     EXPECT_TRUE(made.plan->queue_moves.empty());
   });
-  expect_every_kind(counts, fmt::format("a lie was told ({} others left out)", others));
+  expect_every_kind(counts, fmt::format("a wrong answer was given ({} others left out)", others));
 }
 
 // ---- When time alone changes the plan -----------------------------------------------------------

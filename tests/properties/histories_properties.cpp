@@ -292,7 +292,7 @@ TEST(HistoriesByHand, AffinityToAnAskThatIsOnlyHeld) {
 
 /// never fits on n2, but there it would spoil the spread of high, which was promised the place: it
 /// is not proven that it fits nowhere (law 10), for asks that may not preempt as for all others.
-TEST(HistoriesByHand, APromisedPlaceProvesNothingAboutWhoMayNotPreempt) {
+TEST(HistoriesByHand, APromisedPlaceProvesNothingForAsksThatMayNotPreempt) {
   Pod high = labelled(pending("high", 1000, 2000, 2000), "web");
   high.shape.spread = {{.topology_key = std::string(names::hostname), .selector = selector("web")}};
   Pod never = labelled(pending("never", 500, 1000, 2000), "web");

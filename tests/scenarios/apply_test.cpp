@@ -93,12 +93,12 @@ class ApplyCommand : public testing::Test {
   }
   /// Without events and conditions.
   std::vector<std::string> deeds() const {
-    std::vector<std::string> told;
+    std::vector<std::string> texts;
     for (const FakeDeed& deed : live.server.deeds()) {
       if (deed.what.starts_with("event") || deed.what == "patch") continue;
-      told.push_back(fmt::format("{} {}", deed.what, deed.object));
+      texts.push_back(fmt::format("{} {}", deed.what, deed.object));
     }
-    return told;
+    return texts;
   }
   std::size_t count(std::string_view deed) const {
     const std::vector<std::string> all = deeds();
@@ -133,7 +133,7 @@ TEST_F(ApplyCommand, EvictsBindsAndGivesTheLeaseBack) {
   EXPECT_TRUE(lease().contains(R"("holderIdentity":"")")) << lease();
 }
 
-/// Who was nominated and whose victims were evicted is not done yet.
+/// An ask that was nominated, with its victims evicted, is not done yet.
 TEST_F(ApplyCommand, NothingIsBoundBeforeTheVictimIsGone) {
   live.server.set_kubelet(true, false);
   fill();
@@ -194,7 +194,7 @@ TEST_F(ApplyCommand, AnAskThatIsGoneOrRunsElsewhereFallsOut) {
   EXPECT_EQ(count("bind shop/second"), 1U);
 }
 
-TEST_F(ApplyCommand, AChangedVictimIsTold) {
+TEST_F(ApplyCommand, AChangedVictimIsReported) {
   fill();
   plan();
   put({.name = "low-1", .priority = 10, .node = "n1", .metadata = R"("finalizers":["a/b"],)"});
@@ -265,7 +265,7 @@ TEST_F(ApplyCommand, OnlyWhatIsNamed) {
       << unknown.error;
 }
 
-TEST_F(ApplyCommand, WhoHoldsTheLeaseIsTold) {
+TEST_F(ApplyCommand, TheHolderOfTheLeaseIsReported) {
   fill();
   const std::string rules = "--set live.leaseDuration=3s";
   plan(rules);
@@ -295,7 +295,7 @@ TEST_F(ApplyCommand, APauseOnTheLeaseIsRespected) {
   EXPECT_TRUE(live.server.deeds().empty());
 }
 
-/// The plan evicts within the budget; by the time it is applied somebody else has used it up.
+/// The plan evicts within the budget; by the time it is applied another client has used it up.
 TEST_F(ApplyCommand, ABudgetThatIsUsedUpSparesItsVictim) {
   const auto put_budget = [this](int allowed) {
     live.server.put(fmt::format(
@@ -396,7 +396,7 @@ TEST_F(ApplyCommand, CtrlCEndsItInOrderAndTheSameCommandGoesOn) {
   EXPECT_EQ(count("bind shop/first"), 1U);
 }
 
-TEST_F(ApplyCommand, SomebodyIsAsked) {
+TEST_F(ApplyCommand, TheUserIsAsked) {
   fill();
   plan();
   const auto answer = [](std::string line) {
@@ -416,13 +416,13 @@ TEST_F(ApplyCommand, SomebodyIsAsked) {
   EXPECT_EQ(count("bind shop/first"), 1U);
 }
 
-TEST_F(ApplyCommand, WrongUsageIsTold) {
+TEST_F(ApplyCommand, WrongUsageIsReported) {
   fill();
   plan();
-  const auto usage = [&](std::string_view flags, std::string_view told) {
+  const auto usage = [&](std::string_view flags, std::string_view expected) {
     const RunResult ran = apply(flags);
     EXPECT_EQ(ran.status, 2) << flags << ran.error;
-    EXPECT_TRUE(ran.error.contains(told)) << ran.error;
+    EXPECT_TRUE(ran.error.contains(expected)) << ran.error;
   };
   usage("", "standard input is not a terminal, so the plan cannot be confirmed; give --yes");
   usage("--yes --lease makeway", "--lease 'makeway': expected NAMESPACE/NAME");
@@ -434,12 +434,12 @@ TEST_F(ApplyCommand, WhatIsNoPlanOfThisClusterIsRefused) {
   fill();
   plan();
   const std::string good = read_text(sandbox.folder() / "plan.json");
-  const auto refuse = [&](const std::string& text, std::string_view told,
+  const auto refuse = [&](const std::string& text, std::string_view expected,
                           std::string_view flags = "--yes") {
     sandbox.write("plan.json", text);
     const RunResult ran = apply(flags);
     EXPECT_EQ(ran.status, 1) << ran.out << ran.error;
-    EXPECT_TRUE(ran.error.contains(told)) << told << "\n" << ran.out << ran.error;
+    EXPECT_TRUE(ran.error.contains(expected)) << expected << "\n" << ran.out << ran.error;
   };
   refuse("", "plan.json: it is empty; make one with `makeway plan");
   refuse("{]", "plan.json");

@@ -67,7 +67,7 @@ std::string joined(const JsonValue::Array& items, std::string (*name)(const Json
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What a ReplicaSchedule is told.
+/// The lines about a ReplicaSchedule.
 void add_replicas(const JsonValue& ask, std::vector<std::string>& lines) {
   const JsonValue* const replicas = ask.find("replicas");
   if (replicas == nullptr) return;

@@ -52,7 +52,7 @@ std::vector<std::string> fields_of(std::string_view line) {
   }
 }
 
-/// "node | n1 | 8 | 2 pods | 300:4 0:2 x:1": room, pods, and who holds what.
+/// "node | n1 | 8 | 2 pods | 300:4 0:2 x:1": room, pods, and what each priority holds.
 cli::SceneNode frame_node(const std::vector<std::string>& fields) {
   cli::SceneNode node{.name = fields.at(1), .room = std::stoll(fields.at(2))};
   node.pods = std::stoul(fields.at(3));

@@ -87,7 +87,7 @@ TEST_F(LivePlanesCommand, ADumpOfAllOfThemIsTheSameCluster) {
   EXPECT_EQ(simulated.out, sandbox.run(fmt::format("makeway simulate {}", file)).out);
 }
 
-TEST_F(LivePlanesCommand, OneThatCannotBeReadIsToldAndTheOthersGoOn) {
+TEST_F(LivePlanesCommand, OneThatCannotBeReadIsReportedAndTheOthersGoOn) {
   west.live.server.forbid("pods");
   put("more", R"("priority":100,"unmet":1,"planes":[{"name":"east"}])");
   east.deploy("more", 0);
@@ -102,26 +102,26 @@ TEST_F(LivePlanesCommand, OneThatCannotBeReadIsToldAndTheOthersGoOn) {
   EXPECT_FALSE(plan.out.contains("a/reco")) << plan.out;
 }
 
-TEST_F(LivePlanesCommand, WrongUsageIsTold) {
-  const auto told = [&](int status, std::string_view line, std::string_view text) {
+TEST_F(LivePlanesCommand, WrongUsageIsReported) {
+  const auto expect = [&](int status, std::string_view line, std::string_view text) {
     const RunResult result = sandbox.run(line);
     EXPECT_EQ(result.status, status) << line;
     EXPECT_TRUE(result.error.contains(text)) << result.error;
   };
-  told(2, "makeway plan --kubeconfig home --plane east",
-       "--plane 'east': expected NAME=KUBECONFIG[:CONTEXT]");
-  told(2, "makeway plan --kubeconfig home --plane a=east --plane a=west",
-       "--plane 'a=west': plane a is given twice");
-  told(2, "makeway snapshot --kubeconfig home --plane a=east --watch-for 1s",
-       "for a cluster that is read once");
+  expect(2, "makeway plan --kubeconfig home --plane east",
+         "--plane 'east': expected NAME=KUBECONFIG[:CONTEXT]");
+  expect(2, "makeway plan --kubeconfig home --plane a=east --plane a=west",
+         "--plane 'a=west': plane a is given twice");
+  expect(2, "makeway snapshot --kubeconfig home --plane a=east --watch-for 1s",
+         "for a cluster that is read once");
   sandbox.write("dump.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
-  told(1, "makeway plan --kubeconfig home --plane east=dump.yaml", "expected a kubeconfig file");
-  told(1, "makeway plan --kubeconfig home --plane east=none", "none");
-  told(1, "makeway plan --kubeconfig home --plane a=east --plane b=east",
-       "this is the server of plane a, too: everything there would count twice");
-  told(1, "makeway run --dry-run --kubeconfig home --plane a=east --plane b=east",
-       "this is the server of plane a, too");
-  told(0, "makeway plan --kubeconfig home --plane a=home", "this is the home cluster, too");
+  expect(1, "makeway plan --kubeconfig home --plane east=dump.yaml", "expected a kubeconfig file");
+  expect(1, "makeway plan --kubeconfig home --plane east=none", "none");
+  expect(1, "makeway plan --kubeconfig home --plane a=east --plane b=east",
+         "this is the server of plane a, too: everything there would count twice");
+  expect(1, "makeway run --dry-run --kubeconfig home --plane a=east --plane b=east",
+         "this is the server of plane a, too");
+  expect(0, "makeway plan --kubeconfig home --plane a=home", "this is the home cluster, too");
 }
 
 }  // namespace

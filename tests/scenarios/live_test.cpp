@@ -1,4 +1,4 @@
-// A live cluster instead of a file: the same plan, nothing written, every failure told.
+// A live cluster instead of a file: the same plan, nothing written, every failure reported.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ TEST_F(Live, OnlyALiveClusterCanBeWatched) {
   EXPECT_TRUE(never.error.contains("--watch-for 'soon': ")) << never.error;
 }
 
-TEST_F(Live, AllMissingRightsAreToldTogether) {
+TEST_F(Live, AllMissingRightsAreReportedTogether) {
   fill("pods");
   server.forbid("pods");
   server.forbid("poddisruptionbudgets");
@@ -183,7 +183,7 @@ TEST_F(Live, OtherCommandsReadItToo) {
   EXPECT_EQ(risk.out, sandbox.run("makeway risk research/render-1 -f dump.json --trust live").out);
 }
 
-TEST_F(Live, AServerThatIsNotThereIsTold) {
+TEST_F(Live, AServerThatIsNotThereIsReported) {
   {
     const FakeApiserver gone;
     name_server(gone.url());
@@ -194,11 +194,11 @@ TEST_F(Live, AServerThatIsNotThereIsTold) {
   EXPECT_TRUE(live.error.contains("is the API server running")) << live.error;
 }
 
-TEST_F(Live, WrongUsageIsTold) {
-  const auto usage = [&](std::string_view line, std::string_view told) {
+TEST_F(Live, WrongUsageIsReported) {
+  const auto usage = [&](std::string_view line, std::string_view expected) {
     const RunResult result = sandbox.run(line);
     EXPECT_EQ(result.status, 2) << line;
-    EXPECT_TRUE(result.error.contains(told)) << result.error;
+    EXPECT_TRUE(result.error.contains(expected)) << result.error;
   };
   usage("makeway plan --batch a --live", "--live is not for a --batch");
   usage("makeway plan --kubeconfig ''", "--kubeconfig '': it is empty");

@@ -104,7 +104,7 @@ TEST_F(Process, AConfigurationMayBeAPipe) {
 }
 
 /// Issue 20, point 4: neither a bug nor bad input.
-TEST_F(Process, OutOfMemoryIsToldAsSuch) {
+TEST_F(Process, OutOfMemoryIsReportedAsSuch) {
   const std::string limited = "ulimit -v 400000; ";
   if (shell(limited + "\\$makeway version > /dev/null 2>&1").status != 0) {
     GTEST_SKIP() << "a sanitizer needs more address space";

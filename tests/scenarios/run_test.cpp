@@ -111,7 +111,7 @@ TEST_F(RunCommand, BindsPreemptsAndGivesTheLeaseBack) {
                          "for=\"Pod shop/urgent\" cause=\"lower priority (10 < 1000)\""))
       << ran.error;
   EXPECT_TRUE(ran.error.contains("event=end\n")) << ran.error;
-  // Given back: whoever comes next need not wait.
+  // The lease is released: the next process need not wait.
   EXPECT_TRUE(lease().contains(R"("holderIdentity":"")")) << lease();
   EXPECT_FALSE(live.server.object("Pod", "shop", "theirs").contains("n1"));
   const RunResult again = sandbox.run("makeway replay run.journal");
@@ -203,7 +203,7 @@ TEST_F(RunCommand, ALostLeaseHasAStatusOfItsOwn) {
   EXPECT_TRUE(ran.error.contains("event=lease-lost holder=another ")) << ran.error;
 }
 
-TEST_F(RunCommand, WhoDoesNotLeadStandsByAndWritesNothing) {
+TEST_F(RunCommand, AStandbyWritesNothing) {
   live.server.put(
       R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"makeway",)"
       R"("namespace":"kube-system"},"spec":{"holderIdentity":"another",)"
@@ -223,7 +223,7 @@ TEST_F(RunCommand, WhoDoesNotLeadStandsByAndWritesNothing) {
   EXPECT_TRUE(live.server.deeds().empty());
 }
 
-TEST_F(RunCommand, MissingRightsToReadAreTold) {
+TEST_F(RunCommand, MissingRightsToReadAreReported) {
   live.server.forbid("pods");
   live.server.allow_writes();
   begin("");
@@ -233,8 +233,8 @@ TEST_F(RunCommand, MissingRightsToReadAreTold) {
   EXPECT_TRUE(ran.error.contains("resources: [pods], verbs: [get, list, watch]")) << ran.error;
 }
 
-/// Nobody listens at port 1. The context behind the file is that of the plane.
-TEST_F(RunCommand, APlaneThatCannotBeReachedStopsNobody) {
+/// No server listens at port 1. The context behind the file is that of the plane.
+TEST_F(RunCommand, APlaneThatCannotBeReachedStopsNothingElse) {
   sandbox.write("planes",
                 "contexts: [{name: e, context: {cluster: a, user: u}}]\n"
                 "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\n"
@@ -252,7 +252,7 @@ TEST_F(RunCommand, APlaneThatCannotBeReachedStopsNobody) {
   EXPECT_TRUE(ran.error.contains("event=plane-not-seen plane=east ")) << ran.error;
 }
 
-TEST_F(RunCommand, ARightThatIsMissingInAPlaneIsTold) {
+TEST_F(RunCommand, ARightThatIsMissingInAPlaneIsReported) {
   LiveServer plane;
   plane.server.fail({.kind = ServerFault::Kind::status,
                      .path_prefix = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -274,18 +274,18 @@ TEST_F(RunCommand, ARightThatIsMissingInAPlaneIsTold) {
   EXPECT_TRUE(live.server.deeds().empty());
 }
 
-TEST_F(RunCommand, AListenerThatCannotBeIsTold) {
+TEST_F(RunCommand, AnImpossibleListenerIsReported) {
   const RunResult ran = sandbox.run(fmt::format(
       "makeway run --kubeconfig kubeconfig --for 60s --listen 127.0.0.1:{}", live.server.port()));
   EXPECT_EQ(ran.status, 1);
   EXPECT_TRUE(ran.error.contains("event=no-listener ")) << ran.error;
 }
 
-TEST_F(RunCommand, WrongUsageIsTold) {
-  const auto usage = [&](std::string_view flags, std::string_view told) {
+TEST_F(RunCommand, WrongUsageIsReported) {
+  const auto usage = [&](std::string_view flags, std::string_view expected) {
     const RunResult ran = sandbox.run(fmt::format("makeway run {}", flags));
     EXPECT_EQ(ran.status, 2) << flags;
-    EXPECT_TRUE(ran.error.contains(told)) << ran.error;
+    EXPECT_TRUE(ran.error.contains(expected)) << ran.error;
   };
   usage("--count 3", "--count is for --shadow NAME");
   usage("--shadow a --dry-run", "--dry-run is for the scheduler itself, without --shadow");

@@ -110,7 +110,7 @@ std::vector<std::string> split_words(std::string_view line) {
 
 std::filesystem::path repository_root() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
-  if (const char* told = std::getenv("MAKEWAY_SOURCE_DIR")) return told;
+  if (const char* given = std::getenv("MAKEWAY_SOURCE_DIR")) return given;
   std::filesystem::path folder = std::filesystem::current_path();
   while (!exists(folder / "CMakePresets.json") && folder.has_relative_path()) {
     folder = folder.parent_path();
@@ -120,8 +120,8 @@ std::filesystem::path repository_root() {
 
 bool rewriting() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
-  const char* const told = std::getenv("MAKEWAY_REWRITE");
-  return told != nullptr && std::string_view(told) == "1";
+  const char* const given = std::getenv("MAKEWAY_REWRITE");
+  return given != nullptr && std::string_view(given) == "1";
 }
 
 std::vector<std::string> lines_in(std::string_view text) {

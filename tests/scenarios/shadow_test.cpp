@@ -23,7 +23,7 @@ struct PodText {
   std::string_view node;
   std::string_view nominated;
   bool leaves = false;
-  bool opts_out = false;  ///< Says that nobody may evict it.
+  bool opts_out = false;  ///< Its annotation forbids eviction.
 };
 
 std::string pod_json(const PodText& pod) {
@@ -144,7 +144,7 @@ TEST_F(Shadow, TellsWhereItWouldHaveDiffered) {
   EXPECT_EQ(sandbox.run("makeway why --journal run.journal shop/urgent").status, 0);
 }
 
-/// SPEC section 10: it decides as `run` would, and there a mark is a wish.
+/// SPEC section 10: it decides as `run` would, and there a mark is only a request.
 class ShadowTrust : public Shadow, public testing::WithParamInterface<bool> {};
 
 TEST_P(ShadowTrust, AMarkProtectsWhereItsNamespaceIsTrusted) {
@@ -188,8 +188,8 @@ TEST_F(Shadow, AsJsonLines) {
   EXPECT_TRUE(lines[2].contains(R"("fewer-victims":1)")) << lines[2];
 }
 
-/// Law 13: a bad object stops nobody, and what it is called drives no terminal.
-TEST_F(Shadow, HostileNamesHarmNobody) {
+/// Law 13: a bad object stops no ask, and its name sends nothing to the terminal.
+TEST_F(Shadow, HostileNamesDoNoHarm) {
   begin("--count 1");
   live.server.put(pod_json({.name = "evil\\u001b[2J"}));
   live.server.put(pod_json({.name = "good"}));
@@ -202,7 +202,7 @@ TEST_F(Shadow, HostileNamesHarmNobody) {
   EXPECT_FALSE((ran.out + ran.error).contains(turns_around)) << ran.out;
 }
 
-TEST_F(Shadow, MissingRightsAreToldTogether) {
+TEST_F(Shadow, MissingRightsAreReportedTogether) {
   live.server.forbid("pods");
   live.server.forbid("nodes");
   const RunResult ran =
@@ -215,11 +215,11 @@ TEST_F(Shadow, MissingRightsAreToldTogether) {
   EXPECT_TRUE(ran.error.contains("resources: [nodes]")) << ran.error;
 }
 
-TEST_F(Shadow, WrongUsageIsTold) {
-  const auto usage = [&](std::string_view flags, std::string_view told) {
+TEST_F(Shadow, WrongUsageIsReported) {
+  const auto usage = [&](std::string_view flags, std::string_view expected) {
     const RunResult ran = sandbox.run(fmt::format("makeway run {}", flags));
     EXPECT_EQ(ran.status, 2) << flags;
-    EXPECT_TRUE(ran.error.contains(told)) << ran.error;
+    EXPECT_TRUE(ran.error.contains(expected)) << ran.error;
   };
   usage("--shadow ''", "--shadow '': expected the NAME");
   usage("--shadow a --for x", "--for 'x'");

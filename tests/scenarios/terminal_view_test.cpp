@@ -30,8 +30,8 @@ class TerminalView : public testing::Test {
           << "tmux is not installed, and only it can press keys here; `apt-get install tmux`";
     }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread starts
-    const char* const told = std::getenv("MAKEWAY_BINARY");
-    binary = told != nullptr ? told : (repository_root() / "build" / "makeway").string();
+    const char* const given = std::getenv("MAKEWAY_BINARY");
+    binary = given != nullptr ? given : (repository_root() / "build" / "makeway").string();
     ASSERT_TRUE(std::filesystem::exists(binary)) << binary;
   }
   void TearDown() override { tmux("kill-server"); }
@@ -169,8 +169,8 @@ TEST_F(TerminalView, NothingWrapsWhateverTheSize) {
   expect_given_back("0");
 }
 
-/// Letters that take two columns and sequences that nobody knows are no keys; a name that somebody
-/// else chose drives nothing.
+/// Letters that take two columns and unknown sequences are no keys; a name of another user sends
+/// nothing to the terminal.
 TEST_F(TerminalView, HostileTextAndKeysDoNothing) {
   std::ifstream preset(repository_root() / "src/codec/presets/makeway.yaml");
   std::string rules{std::istreambuf_iterator<char>(preset), {}};

@@ -43,7 +43,7 @@ namespace makeway {
 
 using PodKey = std::pair<std::string, std::string>;  ///< Namespace and name.
 
-/// Whose coming voids a promise.
+/// The ask whose arrival voids a promise.
 enum class Takers : std::uint8_t {
   higher,            ///< Any strictly higher ask: law 7 to the letter.
   higher_placeless,  ///< Only one that has no promise itself: no ask moves to take another's place.

@@ -158,8 +158,8 @@ bool Naive::place(const Free& free, std::size_t kernel) const {
   return false;
 }
 
-/// Whose most important member is least important, then the next; `fewest`: of the lowest tier and
-/// priority that is enough, the smallest.
+/// The set whose most important member is least important, then the next; `fewest`: of the lowest
+/// tier and priority that is enough, the smallest.
 std::size_t Naive::best_set() const {
   const std::size_t all = (std::size_t{1} << candidates_.size()) - 1;
   std::optional<std::size_t> best;

@@ -1,5 +1,5 @@
 // Makes a failing list of objects small: drops objects, then parts of objects, as long as it still
-// fails. For people who look for the cause; the result is no proof that nothing smaller fails.
+// fails. For users who look for the cause; the result is no proof that nothing smaller fails.
 //
 //   const std::vector<Change> small = shrink(objects, [](const auto& fewer) { return fails(fewer);
 //   });

@@ -45,7 +45,7 @@ constexpr std::array test_folders = {std::string_view("support"),    std::string
 
 struct Library {
   std::string_view header_prefix;
-  std::vector<std::string_view> layers;  ///< Whose .cpp files may include it.
+  std::vector<std::string_view> layers;  ///< Layers with .cpp files that may include it.
   std::string_view instead;
 };
 

@@ -3,7 +3,7 @@
 //   node tests/dashboard.mjs ADDRESS [--pictures FOLDER] [--journal] [--token TOKEN] [--all-kinds]
 //
 // --journal: the run keeps one. --all-kinds: it has queues, sessions and planes.
-// It must throw nothing, ask nobody but its server, be no wider than the screen, show live nodes,
+// It must throw nothing, send requests only to its server, be no wider than the screen, show live nodes,
 // answer why and what-if, take files up to a size, obey the keyboard, and have no serious fault by axe.
 import { join, resolve } from "node:path";
 import {
@@ -68,11 +68,11 @@ async function lookAtAllKinds(page, say) {
     const row = page.locator(`#${section} tbody tr`).first();
     await row.waitFor(patience);
     let cells = []; // Read in one go: rows come and go.
-    const areTold = await eventually(async () => {
+    const isShown = await eventually(async () => {
       cells = await row.locator("th, td").allInnerTexts();
       return (cells[0] ?? "").trim() && cells.some((cell) => /\d/.test(cell));
     });
-    if (!areTold) say(`${section}: the first row has no name or no number: ${cells.join(", ")}`);
+    if (!isShown) say(`${section}: the first row has no name or no number: ${cells.join(", ")}`);
   }
   for (const name of ["home", "plane-1", "plane-2"]) {
     const heads = page.locator("#planes tbody th");

@@ -295,7 +295,7 @@ async function onePage() {
 
 // ---- Hostile clients ------------------------------------------------------------------------
 
-/** A socket whose end, whoever makes it, is nobody's trouble. */
+/** A socket that may be closed by either side without an error. */
 function rude(text, onClose) {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
@@ -370,7 +370,7 @@ if (problems.length > 0) {
 console.log("| what | figure | goal |\n|---|---|---|");
 row("cluster", `${start.nodes} nodes, ${start.pods} pods`);
 row("changes a second", fixed(alone.changes, 0), "100");
-row("server's threads, nobody looks", `${fixed(alone.server)} % of a core`);
+row("server's threads, no viewer", `${fixed(alone.server)} % of a core`);
 if (page) {
   row("server's threads, one page", `${fixed(page.server)} % of a core`, "under 30");
   row("the page (renderer)", `${fixed(page.renderer)} % of a core`, "under 30");

@@ -3,7 +3,7 @@
 //   node tests/hostile.mjs ADDRESS [--pictures FOLDER]
 //
 // No loader lets such names in. Should one ever come through, it must be drawn as text: no element,
-// no script, no request comes of it, and characters that nobody sees are shown as their codes. In
+// no script, no request comes of it, and invisible characters are shown as their codes. In
 // the end markup is put into the page by force, to see that the page's policy stops it.
 import { request as ask, createServer } from "node:http";
 import { join, resolve } from "node:path";

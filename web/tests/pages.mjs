@@ -5,7 +5,7 @@
 //
 // --open-ms: one page after the other, and the fastest must open within that many milliseconds:
 // what else the machine does only makes it slower.
-// A page must throw nothing, ask nobody for anything, be no wider than the screen, have its data
+// A page must throw nothing, send no requests, be no wider than the screen, have its data
 // drawn, obey the keyboard, and have no serious fault by axe.
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -54,14 +54,14 @@ class VersionCarrier final : public kube::PlanCarrier {
   std::vector<Receipt> take_receipts() override {
     return behind_ == nullptr ? std::vector<Receipt>{} : behind_->take_receipts();
   }
-  void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& sights) override {
-    for (const ObjectState& sight : sights) {
-      Key key{sight.namespace_name, sight.name};
-      if (sight.kind == ObjectKind::pod && planned_.contains(key)) {
-        seen_[std::move(key)] = sight.version;
+  void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& states) override {
+    for (const ObjectState& state : states) {
+      Key key{state.namespace_name, state.name};
+      if (state.kind == ObjectKind::pod && planned_.contains(key)) {
+        seen_[std::move(key)] = state.version;
       }
     }
-    if (behind_ != nullptr) behind_->saw(changes, std::move(sights));
+    if (behind_ != nullptr) behind_->saw(changes, std::move(states));
   }
   std::optional<Time> sending_since() const override {
     return behind_ == nullptr ? std::nullopt : behind_->sending_since();

@@ -167,9 +167,9 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   if (!board.has_begun()) return error_reply(503, "the cluster has not been read yet; try again");
   const Result<UsedRules> rules = rules_of(request, board);
   if (!rules) return error_reply(400, rules.error().message);
-  LoadOptions wish;
-  wish.feed = context_of(board.cluster());
-  LoadResult read = load_text(request.body, "the manifest", {}, wish);
+  LoadOptions options;
+  options.feed = context_of(board.cluster());
+  LoadResult read = load_text(request.body, "the manifest", {}, options);
   if (!read.loaded) return error_reply(400, problems_text(read.problems));
   honour_marks(*read.loaded, rules->configuration, board.now(), true);
   Cluster cluster = board.cluster().compacted();

@@ -1,4 +1,4 @@
-// `makeway why`: what happened to a pod, for whom, and what it waits for.
+// `makeway why`: what happened to a pod, for which ask, and what it waits for.
 #pragma once
 
 #include "cli/command.hpp"

@@ -14,7 +14,7 @@
 namespace makeway::cli {
 namespace {
 
-/// Stands for a queue: whose pods are in none.
+/// The row of pods that are in no queue.
 constexpr std::string_view outside = "(none)";
 
 struct PodsOfQueue {

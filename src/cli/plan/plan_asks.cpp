@@ -329,7 +329,7 @@ std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
   return {};
 }
 
-/// The profile by whose rules it was decided, if it has one.
+/// The profile that it was decided by, if it has one.
 std::string profile_text(const PlanAsk& ask, const Palette& palette) {
   if (ask.profile.empty()) return {};
   return wrapped(printable(fmt::format("by the rules of profile {}", shorten(ask.profile))), 2,

@@ -10,7 +10,7 @@ namespace makeway::cli {
 
 ExitStatus run_plan(const Arguments& arguments, Terminal& terminal);
 
-/// Whose words it answers with: other commands that want a plan have their own flags and help.
+/// The command that its texts name: other commands that want a plan have their own flags and help.
 struct PlanVoice {
   std::string_view command = "plan";
   std::string_view ask_field = "--ask";  ///< What names the asks; empty: an operand without a flag.

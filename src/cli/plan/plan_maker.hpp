@@ -43,7 +43,7 @@ struct PlanCase {
   const Cluster& cluster;
   const ConfigurationDocument& configuration;
   std::vector<WrittenAsk> asks;             ///< None: everything that is pending.
-  std::span<const WorkloadPods> workloads;  ///< Whose pods may be asked for.
+  std::span<const WorkloadPods> workloads;  ///< Their pods may be asked for.
   std::string_view ask_field = "--ask";     ///< The name of the field in problems.
   std::optional<Time> now;                  ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;

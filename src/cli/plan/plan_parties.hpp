@@ -1,4 +1,5 @@
-// Party: on whose behalf a pod runs or asks. What summaries count by, and equal replicas share.
+// Party: the workload for which a pod runs or asks. What summaries count by, and equal replicas
+// share.
 //
 // The first that there is: the group or session that it leaves or asks with, its controller (a
 // ReplicaSet that belongs to a Deployment stands for that), any other owner, the pod itself.

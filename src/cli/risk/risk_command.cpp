@@ -93,7 +93,7 @@ std::vector<PodIndex> running_pods(const WrittenObject& target, const Loaded& lo
     if (party.name == written.name && kind_meets && !party.is_pod()) found.push_back(pod);
   }
   if (!found.empty()) return found;
-  // Whose pods belong to objects of its own: a JobSet, a LeaderWorkerSet.
+  // A workload with pods of intermediate objects: a JobSet, a LeaderWorkerSet.
   for (const WorkloadPods& workload : loaded.workloads) {
     if (!is_meant(workload, written)) continue;
     std::ranges::copy_if(workload.running, std::back_inserter(found),

@@ -66,7 +66,7 @@ void write_today(JsonWriter& writer, const OwnKindRisk& risk) {
   writer.end_object();
 }
 
-/// Whose other pods stop it when they are evicted.
+/// The units whose other pods stop it when they are evicted.
 void write_units(JsonWriter& writer, const RiskReport& report) {
   if (report.units.empty()) return;
   writer.key("stopsWith");

@@ -42,7 +42,7 @@ std::string cause_of(std::string_view reason) {
 void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) forget(change);
   for (const Receipt& receipt : batch.receipts) {
-    if (is_told(receipt, batch.now)) continue;
+    if (is_logged(receipt, batch.now)) continue;
     log_.tell(LogLevel::warning, "refused",
               {{"plan", receipt.plan},
                {"object", ref_text(receipt.object)},
@@ -53,7 +53,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
 }
 
 /// An action that a brake holds back is requested again and again; it is logged once until then.
-bool DecisionLog::is_told(const Receipt& receipt, Time now) {
+bool DecisionLog::is_logged(const Receipt& receipt, Time now) {
   if (!receipt.again_at) return false;
   std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });
   return !braked_.try_emplace({receipt.object, receipt.ask}, *receipt.again_at).second;
@@ -72,7 +72,7 @@ void DecisionLog::forget(const Change& change) {
     if (pod == nullptr || pod->node.empty()) return;
     ask = {.kind = AskKind::pod, .namespace_name = pod->namespace_name, .name = pod->name};
   }
-  told_.erase(ask);
+  last_answers_.erase(ask);
   if (!undecided_.empty()) undecided_.erase(ask_text(ask));
 }
 
@@ -81,9 +81,9 @@ bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
   std::string answer =
       fmt::format("{} {} {}", choice_name(ask.outcome), places, cause_of(ask.reason));
   for (const PlanVictim& victim : ask.victims) answer += " " + victim.name;
-  const auto [told, is_new] = told_.try_emplace(ask_name_of(ask));
-  if (!is_new && told->second == answer) return false;
-  told->second = std::move(answer);
+  const auto [last, is_new] = last_answers_.try_emplace(ask_name_of(ask));
+  if (!is_new && last->second == answer) return false;
+  last->second = std::move(answer);
   const std::string name = ask_text(ask);
   log_.tell(LogLevel::info, "decided",
             {{"plan", plan.id},

@@ -38,11 +38,11 @@ class DecisionLog final : public LoopWatcher {
   void tell_undecided(const MadeCycle& cycle);
   void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
   void forget(const Change& change);
-  bool is_told(const Receipt& receipt, Time now);
+  bool is_logged(const Receipt& receipt, Time now);
 
   RunLog& log_;
   const ConfigurationDocument& document_;
-  std::map<AskName, std::string> told_;           ///< The last answer of each pending ask.
+  std::map<AskName, std::string> last_answers_;   ///< The last answer of each pending ask.
   std::map<std::string, std::string> undecided_;  ///< Asks without a decision, and why.
   /// By object and ask: until when a brake holds.
   std::map<std::pair<ObjectRef, std::optional<ObjectRef>>, Time> braked_;

@@ -42,7 +42,7 @@ class DecisionLogTest : public testing::Test {
   Cluster cluster;
 };
 
-TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
+TEST_F(DecisionLogTest, AnAskIsLoggedWhenItsAnswerChanges) {
   const std::string infeasible =
       "time=2026-01-01T00:00:00Z level=info event=decided plan=0123 ask=\"Pod shop/urgent\" "
       "priority=7 outcome=infeasible reason=because\n"
@@ -96,7 +96,7 @@ TEST_F(DecisionLogTest, ACycleIsALineWithCounts) {
   EXPECT_EQ(take(), "");
 }
 
-TEST_F(DecisionLogTest, WhoCannotAskIsToldOnce) {
+TEST_F(DecisionLogTest, AnAskThatCannotAskIsLoggedOnce) {
   LawfulPlan made;
   made.plan.emplace();
   made.problems.push_back({.object = "Pod shop/urgent", .message = "it is a replica"});
@@ -112,7 +112,7 @@ TEST_F(DecisionLogTest, WhoCannotAskIsToldOnce) {
   EXPECT_TRUE(take().contains("event=not-decided"));
 }
 
-TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {
+TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsLoggedOnceUntilItIsOver) {
   Receipt receipt{.plan = "0123",
                   .object = pod_ref("shop", "low"),
                   .reason = "brake",
@@ -131,7 +131,7 @@ TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {
   EXPECT_TRUE(take().contains("event=refused"));
 }
 
-TEST_F(DecisionLogTest, WhoGoesWithHalfAGangIsTold) {
+TEST_F(DecisionLogTest, TheRestOfAHalfGangIsLogged) {
   Plan plan{.id = "0123"};
   plan.asks.push_back({.kind = AskKind::pod_group,
                        .namespace_name = "ml",

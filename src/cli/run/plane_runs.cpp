@@ -137,9 +137,9 @@ void PlaneRuns::join(kube::LivePort& port) {
 /// Each right that is missing; of everything else that is the same for all kinds, the first.
 void PlaneRuns::tell_missing(Plane& plane) {
   plane.was_missed = true;
-  bool was_told = false;
+  bool was_logged = false;
   for (const kube::MissingWatch& each : plane.feed->missing()) {
-    if (each.error.failure != kube::Failure::forbidden && std::exchange(was_told, true)) continue;
+    if (each.error.failure != kube::Failure::forbidden && std::exchange(was_logged, true)) continue;
     tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name, each.error.problem);
   }
 }
@@ -165,13 +165,13 @@ void PlaneRuns::tell() {
     if (!sees && has_trouble && !plane.was_missed) tell_missing(plane);
     is_listing = is_listing || (!sees && !plane.was_missed);
   }
-  if (is_listing || view_.notes() == notes_told_) return;
+  if (is_listing || view_.notes() == logged_notes_) return;
   for (const auto& [schedule, note] : view_.notes()) {
-    const auto before = notes_told_.find(schedule);
-    if (before != notes_told_.end() && before->second == note) continue;
+    const auto before = logged_notes_.find(schedule);
+    if (before != logged_notes_.end() && before->second == note) continue;
     log_.tell(LogLevel::warning, "schedule", {{"schedule", schedule}, {"reason", note.text}});
   }
-  notes_told_ = view_.notes();
+  logged_notes_ = view_.notes();
 }
 
 void PlaneRuns::end() {

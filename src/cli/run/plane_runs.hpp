@@ -70,7 +70,7 @@ class PlaneRuns {
   RunLog& log_;
   PlanePatience patience_;
   PlaneView view_;
-  OwnFindings notes_told_;
+  OwnFindings logged_notes_;
 };
 
 }  // namespace makeway::cli

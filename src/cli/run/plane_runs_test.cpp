@@ -29,7 +29,7 @@ std::vector<PlaneParts> one_plane(std::unique_ptr<kube::Connection> connection) 
 }
 
 /// Before, a run stood still for as long as connecting may take, times the number of such planes.
-TEST(PlaneRuns, NobodyWaitsForAPlaneThatDoesNotAnswer) {
+TEST(PlaneRuns, NoRunWaitsForAPlaneThatDoesNotAnswer) {
   LiveServer live;
   const SilentListener silent;
   kube::KubeTarget target = live.target();
@@ -74,8 +74,8 @@ TEST(PlaneRuns, SlowPlanesAreWaitedForTogetherAndAskedOnce) {
   EXPECT_LT(kube::monotonic_now(), begun + Duration{3 * whole.ms}) << "three drip";
   EXPECT_EQ(servers.front()->server.requests().size(), 1U);
   for (int number = 0; number < plane_count; ++number) {
-    const std::string told = fmt::format("event=plane-not-seen plane=p{}", number);
-    EXPECT_NE(sink.heard.find(told), std::string::npos) << sink.heard;
+    const std::string expected = fmt::format("event=plane-not-seen plane=p{}", number);
+    EXPECT_NE(sink.heard.find(expected), std::string::npos) << sink.heard;
   }
   EXPECT_NE(sink.heard.find("no answer within 3s"), std::string::npos) << sink.heard;
 }

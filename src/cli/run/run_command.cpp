@@ -91,8 +91,8 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Result<bool> embedded = wants_embedded(arguments, terminal.kube);
   if (!embedded) return usage_error("run", embedded.error().message, terminal);
   if (*embedded) {
-    if (const std::string told = embedded_notice(arguments); !told.empty()) {
-      terminal.error.write(fmt::format("warning: {}\n", told));
+    if (const std::string notice = embedded_notice(arguments); !notice.empty()) {
+      terminal.error.write(fmt::format("warning: {}\n", notice));
     }
     return run_embedded(arguments, terminal);
   }

@@ -229,8 +229,8 @@ class SchedulerRun {
   bool stand_by() {
     const std::string holder = keeper_->holder();
     if (holder.empty() || holder == identity_) return true;
-    if (holder != holder_told_) {
-      holder_told_ = holder;
+    if (holder != logged_holder_) {
+      logged_holder_ = holder;
       log_.tell(LogLevel::info, "standby", {{"holder", holder}});
     }
     if (standby_ == nullptr) standby_ = make_feed();
@@ -462,7 +462,7 @@ class SchedulerRun {
   std::unique_ptr<LiveView> view_;
   std::unique_ptr<kube::LivePort> port_;
   std::unique_ptr<ControlLoop> loop_;
-  std::string holder_told_;
+  std::string logged_holder_;
   std::string lease_trouble_;
   kube::WritePause pause_ = kube::WritePause::none;
   bool was_ended_ = false;

@@ -20,7 +20,7 @@ class ExistingPods {
  public:
   explicit ExistingPods(const Cluster& cluster);
 
-  /// Whose controller is called that. A uid that is known on both sides must agree.
+  /// The pods of this controller. A uid that is known on both sides must agree.
   std::vector<PodIndex> of(std::string_view namespace_name, const OwnerReference& controller) const;
   /// The same for one pod.
   bool is_controlled(PodIndex pod, const OwnerReference& controller) const;

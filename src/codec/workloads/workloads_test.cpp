@@ -460,7 +460,7 @@ TEST(WorkloadKinds, TheOrderOfTheInputMeansNothing) {
   EXPECT_EQ(first, second);
 }
 
-TEST(WorkloadKinds, SuspendedOnesAreMadeForWhoAsks) {
+TEST(WorkloadKinds, PodsOfSuspendedOnesAreMadeIfAskedFor) {
   EXPECT_EQ(workload_kind_called("jObSeT"), "JobSet");
   EXPECT_EQ(workload_kind_called("pod"), "");
   EXPECT_EQ(workload_kind_called("LimitRange"), "");

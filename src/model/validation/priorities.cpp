@@ -20,7 +20,7 @@ struct Stated {
   std::string object;
   std::string fields;  ///< "spec.", "spec.podGroupTemplates[workers]."
   const PriorityClaim* claim = nullptr;
-  std::string_view plane;  ///< Whose classes it names.
+  std::string_view plane;  ///< The plane of the classes that it names.
   bool is_template = false;
 
   /// Objects say it in an annotation or in the seed's field; a template has only the field.

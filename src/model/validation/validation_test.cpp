@@ -171,7 +171,7 @@ TEST(PriorityCaps, LimitTheDistance) {
             "allowed is 989 (workload.preemptionPriorityAboveMax); name a class of at most 999\n");
 }
 
-TEST(PriorityCaps, LimitWhoMayHaveOne) {
+TEST(PriorityCaps, LimitTheNamespacesOfAClass) {
   const auto range = [](WorkloadSettings& settings) {
     settings.preemption_priority_from = 50;
     settings.preemption_priority_to = 200;

@@ -20,7 +20,7 @@ bool before(const Turn& a, const Turn& b) {
   return Wide{a.bound} * b.weight < Wide{b.bound} * a.weight;
 }
 
-/// What those share who are at neither bound, and their weights.
+/// What claimants at neither bound share, and their weights.
 struct Rest {
   Wide amount = 0;
   Wide weights = 0;
@@ -61,7 +61,7 @@ void round_up(std::span<const Wide> fractions, std::int64_t left, std::span<Shar
   for (std::int64_t at = 0; at < left; ++at) ++shares[order[static_cast<std::size_t>(at)]].amount;
 }
 
-/// Everybody at `rest`'s level, and what is left by rounding among `given`.
+/// Puts every claimant at the level of `rest`, and shares what rounding leaves of `given`.
 void share_at(const Rest& rest, std::int64_t given, std::span<const Claimant> claimants,
               std::span<Share> shares) {
   std::vector<Wide> fractions(claimants.size());

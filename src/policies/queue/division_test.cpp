@@ -51,7 +51,7 @@ TEST(Division, RemaindersGoToTheLargestFractionThenToTheFirst) {
   EXPECT_EQ(shares_of(8, by_weight({1, 1, 1})), (Amounts64{3, 3, 2}));
 }
 
-TEST(Division, TheExactShareRoundedDownIsToldToo) {
+TEST(Division, TheExactShareRoundedDownIsReportedToo) {
   std::vector<Share> shares(3);
   divide(8, by_weight({1, 1, 1}), shares);
   EXPECT_EQ(shares, (std::vector<Share>{{3, 2}, {3, 2}, {2, 2}}));
@@ -82,7 +82,7 @@ TEST(Division, SaysTheExactShareRoundedDown) {
   EXPECT_EQ(shares, (std::vector<Share>{{4, 3}, {3, 3}, {3, 3}}));
 }
 
-TEST(Division, NothingAndNobody) {
+TEST(Division, NothingToShareAndNoClaimant) {
   EXPECT_EQ(shares_of(0, by_weight({1, 2})), (Amounts64{0, 0}));
   EXPECT_EQ(shares_of(5, {}), Amounts64{});
   EXPECT_EQ(shares_of(5, with_caps({1, 1}, {0, 0})), (Amounts64{0, 0}));

@@ -18,7 +18,7 @@ QueueCandidates::QueueCandidates(World& world, const QueueTable& table,
   }
 }
 
-/// Queue by queue, which is cheaper than all at once.
+/// Sorts each queue for itself, which is cheaper than one sort of all.
 void QueueCandidates::sort_by_queue() {
   ranges_.resize(table_.rows());
   for (const QueueCandidate& candidate : candidates_) ++ranges_[candidate.queue.value].all;

@@ -38,10 +38,10 @@ class QueueCandidates {
   std::span<const QueueCandidate> of(QueueRow row) const {
     return std::span(candidates_).subspan(ranges_[row.value].begin, ranges_[row.value].size);
   }
-  /// Looks again at what budgets allow in a queue, after others have lost pods.
+  /// Counts again what budgets allow in a queue, after other queues have lost pods.
   void charge_budgets(QueueRow row);
-  /// From now on the queue's candidates free no more of it than now, whatever budgets allow: others
-  /// spend them first.
+  /// Limits what the queue's candidates free of a resource to what they free now, even if budgets
+  /// allow more: pods of other queues spend the budgets first.
   void limit_freeable(QueueRow row, std::size_t column);
   std::span<const PodIndex> pods_of(const QueueCandidate& candidate) const {
     return std::span(pods_).subspan(candidate.begin, candidate.size);
@@ -74,7 +74,7 @@ class QueueCandidates {
   std::vector<PodIndex> pods_;
   std::vector<Range> ranges_;  ///< By row.
   std::vector<std::int64_t> freeable_;
-  std::vector<std::int64_t> freeable_max_;  ///< Likewise; empty: none is limited.
+  std::vector<std::int64_t> freeable_max_;  ///< The limit of each; empty: none is limited.
 };
 
 }  // namespace makeway

@@ -21,7 +21,7 @@ class QueueCaps {
 
   QueueCaps(const QueueTable& table, std::size_t column);
 
-  /// Takes the table's numbers over, as they are now.
+  /// Copies the current numbers of the table.
   void count_allocated();
   void count_held();
 
@@ -29,7 +29,7 @@ class QueueCaps {
   Cap cap_of(QueueRow leaf) const { return cap_of_[leaf.value]; }
   Cap above(Cap cap) const { return entries_[cap].above; }
   bool contains(Cap cap, QueueRow leaf) const;
-  /// Inner ones before those above them.
+  /// Inner limits before outer ones.
   std::vector<Cap> inner_first() const;
 
   /// Negative: so much is allocated beyond the limit.

@@ -80,7 +80,7 @@ void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
   }
 }
 
-/// Among those who stay, the next ones in order; the chosen come in order, too.
+/// The next candidates in order that stay; the chosen come in order, too.
 void QueuePlan::find_neighbours(std::span<const QueueCandidate> all,
                                 std::span<const std::uint32_t> chosen, std::uint32_t at,
                                 Neighbours& neighbours) {
@@ -91,8 +91,8 @@ void QueuePlan::find_neighbours(std::span<const QueueCandidate> all,
   neighbours.above = next < all.size() ? &all[next] : nullptr;
 }
 
-/// Who stays in its place: an equal, or the next more important one, or somebody who frees too
-/// little. Null: nobody else may leave.
+/// The candidate that stays in its place: an equal, or the next more important one, or one that
+/// frees too little. Null: no other candidate may leave.
 const QueueCandidate* QueuePlan::spared_for(const QueueCandidate& gone,
                                             const Neighbours& neighbours) const {
   const auto [above, below, next] = neighbours;
@@ -101,7 +101,7 @@ const QueueCandidate* QueuePlan::spared_for(const QueueCandidate& gone,
   return equal_below && candidates_.compare_importance(gone, *above) != 0 ? below : above;
 }
 
-/// For whom the candidate makes room; none: its queue was over what it may use before.
+/// The queue for which the candidate makes room; none: its own was over what it may use before.
 QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over) {
   std::vector<std::int64_t> held(table_.resources());
   candidates_.add_amounts(candidate, held);
@@ -176,7 +176,7 @@ void QueuePlan::write_queues() {
   }
 }
 
-/// A default queue that is new takes in whoever was outside: that is told.
+/// A new default queue takes in the pods that were outside: the plan reports it.
 void QueuePlan::count_adopted(QueueRow row, PlanQueue& queue) const {
   const Queue& object = *table_.entry(row).object;
   if (object.name != default_queue_name) return;
@@ -267,8 +267,7 @@ Reasons QueuePlan::amounts_of(std::span<const std::int64_t> amounts) const {
   return parts;
 }
 
-/// What it deserves beyond its exact share, and nobody is made to leave for. Of finer units that is
-/// nothing to talk about.
+/// What it deserves beyond its exact share; no pod is evicted for it. Not reported for finer units.
 std::vector<std::int64_t> QueuePlan::rounding(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
@@ -280,7 +279,7 @@ std::vector<std::int64_t> QueuePlan::rounding(QueueRow row) const {
   return amounts;
 }
 
-/// What it deserves and nobody gives.
+/// What it deserves and no queue gives.
 std::vector<std::int64_t> QueuePlan::unmet(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
@@ -301,7 +300,7 @@ std::vector<std::int64_t> QueuePlan::delayed(QueueRow row) const {
   return amounts;
 }
 
-/// Why those who have more than they deserve keep it, resource by resource, each once.
+/// Why queues that have more than they deserve keep it, resource by resource, each once.
 Reasons QueuePlan::keepers_of(std::span<const std::int64_t> amounts) {
   keepers_.resize(table_.resources());
   Reasons keepers;
@@ -458,8 +457,8 @@ Reason QueuePlan::loss_reason(const Loss& loss) const {
           .arguments = {std::move(why), loss.spared->unit, loss.key}};
 }
 
-/// On which key the one who leaves loses against the one who stays. `spare` is what all who leave
-/// free beyond the need.
+/// The key by which the candidate that leaves loses against the one that stays. `spare` is what all
+/// leaving candidates free beyond the need.
 Reason QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
                           std::span<const std::int64_t> spare) const {
   const int order = candidates_.compare_importance(gone, kept);
@@ -484,7 +483,7 @@ Reason QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandi
   candidates_.add_amounts(kept, instead);
   if (frees == instead) return {.code = ReasonCode::by_name};
   for (std::size_t column = 0; column < frees.size(); ++column) {
-    // Beyond the need of a resource, or without one, anything will do.
+    // Amounts beyond the need of a resource do not count.
     const std::int64_t lacks = frees[column] - instead[column] - spare[column];
     if (lacks > 0) return {.code = ReasonCode::by_freed_amount};
   }

@@ -24,7 +24,7 @@ std::vector<std::uint8_t> possible_losers(const QueueTable& table) {
   return marked;
 }
 
-/// What the queue must lose, as far as anybody who holds it may leave. Empty: nothing.
+/// What the queue must lose, as far as pods that may leave hold it. Empty: nothing.
 std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates& candidates,
                                   QueueRow row) {
   std::vector<std::int64_t> need(table.resources());
@@ -43,7 +43,7 @@ struct RowLosers {
   QueueLosers losers;
 };
 
-/// Who leaves which queue. False: somebody was counted on whom a budget keeps, since pods of other
+/// The losers of each queue. False: a pod was counted that a budget keeps, because pods of other
 /// queues that leave spend it; what its queue can free is less, and known now.
 bool choose_all_losers(World& world, const QueueTable& table, QueueCandidates& candidates,
                        std::vector<RowLosers>& losers) {

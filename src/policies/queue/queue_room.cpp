@@ -63,7 +63,7 @@ QueueRoom::~QueueRoom() {
   world_.after().detach(after_);
 }
 
-/// Who asks; some of a group may be infrastructure.
+/// The pods that ask; some of a group may be infrastructure.
 std::span<const PodIndex> QueueRoom::asking() const {
   if (member_.exists()) return {&member_, 1};
   if (!ask_.exists()) return {};
@@ -169,20 +169,20 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
   return victims;
 }
 
-/// What asks before it wait for, or made leave, is theirs, as long as there is something else.
+/// Pods that earlier asks wait for or have evicted count only if the others are not enough.
 std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const {
   std::vector<PodIndex> all;
   const auto is_own = [this](PodIndex pod) {
     return table_.row_of(pod) == row_ &&
            table_.membership().counts(world_.cluster().pods().node[pod]);
   };
-  // The last ones are waited for first, so pods that leave late come first.
+  // `enough_of` takes from the end, so pods that leave late stand first.
   std::ranges::copy_if(world_.late(), std::back_inserter(all), is_own);
   std::ranges::copy_if(world_.gone(), std::back_inserter(all), is_own);
   std::vector<PodIndex> fresh;
   std::ranges::copy_if(all, std::back_inserter(fresh),
                        [this](PodIndex pod) { return !world_.is_taken(pod); });
-  // Those before have come, and only what they wait for has left.
+  // As if the earlier asks were placed, and only the pods that they wait for were gone.
   std::vector<std::int64_t> missing = requests(coming);
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] == 0) continue;
@@ -210,8 +210,8 @@ std::int64_t QueueRoom::amount(PodIndex pod, std::size_t column) const {
   return 0;
 }
 
-/// The last of these pods that free so much, an irreducible set; all that free something of it
-/// where that is not enough.
+/// The last of these pods that free so much, as an irreducible set; if all are not enough, all that
+/// free a part of it.
 std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
                                            std::vector<std::int64_t> missing) const {
   std::vector<PodIndex> needed;
@@ -227,7 +227,7 @@ std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
     }
     needed.push_back(pod);
   }
-  // A later one may free what those before it were taken for.
+  // A pod may free what others were taken for before it.
   std::erase_if(needed, [&](PodIndex pod) {
     for (std::size_t column = 0; column < missing.size(); ++column) {
       const std::int64_t freed = amount(pod, column);

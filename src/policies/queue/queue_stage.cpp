@@ -45,8 +45,8 @@ class RoomMover {
   /// What a receiver gets.
   struct Taken {
     std::int64_t sum = 0;
-    std::int64_t room = 0;    ///< That nobody holds, or that comes.
-    std::vector<Part> given;  ///< By whom.
+    std::int64_t room = 0;    ///< Free, or becoming free.
+    std::vector<Part> given;  ///< By which queues.
   };
   std::int64_t wanted(QueueRow row) const {
     return of(row).deserved - of(row).allocated - taken_[row.value].sum;
@@ -75,7 +75,7 @@ class RoomMover {
   std::vector<QueueMove>& moves_;
 
   QueueCaps caps_;
-  std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
+  std::vector<Part> given_back_;  ///< Not taken by a queue yet; by name.
   std::size_t returned_ = 0;      ///< Those before it are taken.
   std::vector<QueueRow> receivers_;
   std::vector<Part> givers_;   ///< With what they can still give.
@@ -84,7 +84,7 @@ class RoomMover {
   std::vector<Taken> taken_;   ///< By row.
 };
 
-/// (D - A) / D, exactly; nobody who deserves nothing receives.
+/// (D - A) / D, exactly; a queue that deserves nothing does not receive.
 int compare_ratio(std::int64_t a, std::int64_t a_whole, std::int64_t b, std::int64_t b_whole) {
   const Wide left = Wide{a} * b_whole;
   const Wide right = Wide{b} * a_whole;
@@ -118,7 +118,7 @@ void RoomMover::give_back_unused() {
   }
 }
 
-/// What nobody can be made to free is allocated in fact; promised to others, it would never come.
+/// What no eviction can free is allocated in fact; promised to others, it would never come.
 void RoomMover::allocate_what_stays() {
   for (const QueueRow row : table_.leaves()) {
     QueueNumbers& numbers = of(row);
@@ -134,7 +134,7 @@ void RoomMover::allocate_what_stays() {
   }
 }
 
-/// More is allocated than there is or than a limit allows: what nobody uses is cut first.
+/// More is allocated than there is or than a limit allows: unused room is cut first.
 void RoomMover::cut_promises() {
   caps_.count_allocated();
   for (const QueueCaps::Cap cap : caps_.inner_first()) {
@@ -181,7 +181,7 @@ bool RoomMover::larger_claim(QueueRow a, QueueRow b) const {
 }
 
 /// The used part that its queue does not deserve, as far as pods that may leave hold it. What is
-/// stuck cannot be given, and nobody else of its queue gives in its place.
+/// stuck cannot be given, and no other pod of its queue gives in its place.
 std::int64_t RoomMover::giveable(QueueRow row) const {
   const QueueNumbers& numbers = of(row);
   const std::int64_t part =
@@ -220,16 +220,17 @@ void RoomMover::serve() {
   for (const QueueRow row : receivers_) take_room(row, of(row).promised_before);
   for (const QueueRow row : receivers_) {
     take_room(row, wanted(row));
-    // Rounding evicts nobody: the unit above its exact share comes from free room.
+    // Rounding evicts no pod: the unit above its exact share comes from free room.
     const std::int64_t certain = of(row).certain - of(row).allocated - taken_[row.value].sum;
     const std::int64_t urgent = std::min(certain, wanted(row) - of(row).deserved_young());
     if (urgent > 0) take_from_givers(row, urgent);
   }
-  // Below limits, who gave may have left room to others.
+  // Below limits, a giver may have left room to others.
   for (const QueueRow row : receivers_) take_room(row, wanted(row));
 }
 
-/// Nobody claims it, and it leaves all the same; who lacks something by rounding gets it then.
+/// No queue claims it, and it leaves all the same; a queue that lacks some by rounding gets it
+/// then.
 void RoomMover::lower_excess() {
   for (Part& giver : givers_) {
     if (giver.amount <= 0) continue;
@@ -254,7 +255,7 @@ void RoomMover::take_room(QueueRow receiver, std::int64_t most) {
   taken_[receiver.value].sum += amount;
 }
 
-/// Nobody gives where the receiver would get nothing of it.
+/// No queue gives where the receiver would get nothing of it.
 void RoomMover::take_from_givers(QueueRow receiver, std::int64_t claim) {
   while (giver_ < givers_.size() && givers_[giver_].amount == 0) ++giver_;
   if (giveable_ <= -caps_.slack(QueueCaps::whole_cluster)) return;
@@ -354,7 +355,7 @@ void RoomMover::settle() {
   }
 }
 
-/// Told from whom it comes, where somebody gave it back in this cycle.
+/// Names the giver, where a queue gave it back in this cycle.
 void RoomMover::give_now(QueueRow receiver, std::int64_t amount) {
   for (; amount > 0 && returned_ < given_back_.size(); ++returned_) {
     Part& part = given_back_[returned_];

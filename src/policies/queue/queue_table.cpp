@@ -38,7 +38,7 @@ std::int64_t QueueTable::limit(QueueRow row, std::size_t column) const {
                 unlimited);
 }
 
-/// Rows by name, and who is whose child.
+/// Rows by name, and the children of each.
 void QueueTable::list_queues() {
   entries_.reserve(cluster_.own<Queue>().size());
   for (const auto& [key, queue] : cluster_.own<Queue>()) {
@@ -92,14 +92,14 @@ bool QueueTable::may_come(Survey& survey, const Holds& holds, PodIndex pod) {
   return pods.flags[pod].kernel || survey.could_take(pod, pods.nominated[pod]);
 }
 
-/// Nobody is to leave for a pod that no node would take if it were empty.
+/// No pod leaves for one that no node would take even if it were empty.
 bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
   return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
     return membership_.counts(node) && survey.could_take(pod, node);
   });
 }
 
-/// Who is bound holds its place, who is nominated will.
+/// A bound pod holds its place, a nominated one will.
 void QueueTable::hold_outside(Survey& survey, const Holds& holds, PodIndex pod,
                               OutsideHeld& held) const {
   const PodColumns& pods = cluster_.pods();
@@ -258,7 +258,7 @@ void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t co
   claimants.reserve(siblings.size());
   for (const QueueRow row : siblings) {
     const Bounds& own = bounds[row.value];
-    // Nobody gets more than there is, and sums of unlimited caps stay small.
+    // No queue gets more than there is, and sums of unlimited caps stay small.
     claimants.push_back({.weight = entries_[row.value].weight,
                          .floor = own.floor,
                          .cap = std::max(own.floor, std::min(own.cap, total.amount))});

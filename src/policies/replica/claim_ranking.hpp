@@ -8,8 +8,8 @@
 // order, by rising priority, so a place keeps its cost until its dearest committed victim is out of
 // reach, and then it is out for good.
 //
-// An ask that has missed victims somewhere (MissedPlace) sees these places otherwise than all
-// others do: there they are costed for it alone, and what the heaps say about them is set aside.
+// An ask that has missed victims somewhere (MissedPlace) has other costs at these places than all
+// other asks: there they are computed for it alone, and the entries of the heaps are set aside.
 #pragma once
 
 #include <cstdint>

@@ -170,11 +170,11 @@ void Fleet::add_room(PlaceIndex place) {
   }
   std::ranges::copy(left, free_room(place).begin());
   if (!world_.after().touched(node)) return;
-  // Who was nominated to the node in this cycle takes its room, too.
+  // Pods that were nominated to the node in this cycle take its room, too.
   for (const PodIndex pod : world_.after().placed(node)) {
     if (world_.now().node_of(pod) != node) occupy(left, cluster().pods().requests[pod]);
   }
-  // What their victims free, and whom they wait for, beyond their need is there for others (law 8).
+  // What their victims and awaited pods free beyond their need is there for others (law 8).
   for (const PodIndex pod : cluster().order().pods(node)) {
     if (!made_to_leave(pod) && !awaited_.contains(pod)) continue;
     const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
@@ -347,7 +347,11 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
   const bool leaving = !plain && world_.departures().leaving(pod);
   const ShareIndex share = share_of(pod, places_[place].plane);
   if (!share.exists() && !leaving) return false;
+<<<<<<< HEAD
   // A pod that another policy has placed or evicted in this cycle is no replica here (law 8).
+=======
+  // A pod that another policy placed or evicted in this cycle is no candidate here (law 8).
+>>>>>>> 4f54b3aaccfd114217d01a892ee54b701e23a4ff
   if (world_.rules().settled(pod)) return false;
   replica = {.pod = pod,
              .share = share,
@@ -359,7 +363,7 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
                                     : world_.rules().priority_of(pod);
   if (!plain) {
     const Unit& unit = cluster().units()[pods.unit[pod]];
-    // Kubernetes picks the pod, so nobody can promise that a whole group goes. Who is leaving goes
+    // Kubernetes picks the pod, so no plan can promise that a whole group goes. A leaving pod goes
     // anyway: its group does not keep it.
     const bool whole = !leaving && unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     replica.is_protected =

@@ -131,7 +131,7 @@ class Fleet {
   /// Since when its schedule knows it as surplus; none: not yet.
   std::optional<Time> surplus_since(const ReplicaSchedule& schedule, PodIndex pod) const;
   /// Whether a pod of it is leaving or surplus in the plane.
-  bool anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const;
+  bool some_pod_leaves(DeploymentIndex deployment, PlaneIndex plane) const;
 
   // ---- Amounts: rows of `columns` numbers ----------------------------------------------------
   std::size_t columns() const { return columns_.size(); }

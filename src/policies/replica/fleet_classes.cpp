@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 // How close to leaving the pods of a fleet are, and which may be victims.
+=======
+// How close each pod of a fleet is to leaving, and which pods may be victims.
+>>>>>>> 4f54b3aaccfd114217d01a892ee54b701e23a4ff
 #include <algorithm>
 
 #include "policies/replica/fleet.hpp"
@@ -116,7 +120,7 @@ void Fleet::order_places() {
   }
 }
 
-bool Fleet::anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const {
+bool Fleet::some_pod_leaves(DeploymentIndex deployment, PlaneIndex plane) const {
   for (std::uint32_t at = planes_[plane].begin; at < planes_[plane].end; ++at) {
     for (const ReplicaIndex index : in_order(PlaceIndex{at})) {
       const FleetReplica& replica = replicas_[index];

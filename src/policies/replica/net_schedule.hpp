@@ -10,7 +10,7 @@
 
 namespace makeway {
 
-/// Adds up what the asks of the plan scale up and down, and tells those that lose replicas and do
+/// Adds up what the asks of the plan scale up and down, and names those that lose replicas and do
 /// not ask themselves.
 void add_net_schedule(const Cluster& cluster, Plan& plan);
 

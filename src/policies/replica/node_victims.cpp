@@ -12,7 +12,7 @@ int sign(Number a, Number b) {
   return a == b ? 0 : a < b ? -1 : 1;
 }
 
-/// Tells the key, if somebody wants to know.
+/// Writes the deciding key unless `key` is null.
 template <class Number>
 int decided(int order, std::string_view name, Number a, Number b, Reason* key) {
   if (order != 0 && key != nullptr) {
@@ -25,7 +25,7 @@ Reason named_key(std::string_view name) { return {.code = ReasonCode::named, .ar
 
 /// 40, or "nobody" where no victim has a priority that counts.
 Argument priority_of(std::int64_t priority) {
-  if (priority == PlaceCost::nobody) return "nobody";
+  if (priority == PlaceCost::no_priority) return "nobody";
   return priority;
 }
 
@@ -103,7 +103,7 @@ bool NodeVictims::collect(PlaceIndex place, const ReplicaNeed& need) {
 void NodeVictims::put_back(const ReplicaNeed& need, std::vector<ReplicaIndex>& victims) {
   std::size_t at = victims.size();
   while (at-- > 0) {
-    // Somebody else needs it gone, too; whoever claimed it before follows it to its end.
+    // Another ask waits for it, too; the ask that claimed it before follows it to its end.
     if (fleet_.replica(victims[at]).awaited) continue;
     const std::span<const std::int64_t> amounts = fleet_.freed(fleet_.replica(victims[at]));
     bool needed = false;

@@ -38,14 +38,14 @@ struct ReplicaNeed {
 
 /// What a place would cost.
 struct PlaceCost {
-  static constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
+  static constexpr std::int32_t no_priority = std::numeric_limits<std::int32_t>::min();
 
   PlaceIndex place;
-  std::uint32_t version = 0;                 ///< Of the place; see ClaimRanking.
-  std::int32_t worst_class = -1;             ///< Rank of the class; -1: none has to leave.
-  std::int32_t highest_priority = nobody;    ///< Of those that lose something.
-  std::int32_t any_priority = nobody;        ///< Of all victims.
-  std::int32_t committed_priority = nobody;  ///< The highest among the committed victims.
+  std::uint32_t version = 0;                      ///< Of the place; see ClaimRanking.
+  std::int32_t worst_class = -1;                  ///< Rank of the class; -1: none has to leave.
+  std::int32_t highest_priority = no_priority;    ///< Of those that lose something.
+  std::int32_t any_priority = no_priority;        ///< Of all victims.
+  std::int32_t committed_priority = no_priority;  ///< The highest among the committed victims.
   std::int32_t secondary = 0;
   std::int32_t committed = 0;
   std::int32_t victims = 0;
@@ -65,8 +65,8 @@ class NodeVictims {
   /// Puts back what the replica does not need of these, which are enough; least intrusive first.
   void reduce(PlaceIndex place, const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
 
-  /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, hears on what it
-  /// was decided: "highest-priority: 10 against 20".
+  /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, receives the key
+  /// that decided: "highest-priority: 10 against 20".
   int compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
               std::int64_t b_score, Reason* key = nullptr) const;
 

@@ -34,7 +34,7 @@ PreviousClaim PreviousClaims::resolve(DeploymentIndex ask, const ReplicaClaim& r
   for (const ClaimedVictim& victim : record.victims) {
     count_step(record, victim);
     const auto pod = find_pod_in_plane(cluster, record.plane, victim.namespace_name, victim.name);
-    // A pod of that name that was made anew is another one.
+    // A new pod of the same name is another pod.
     if (!pod || cluster.pods().uid[pod->value] != victim.uid) continue;
     const auto [at, is_new] = about_.try_emplace(*pod, &victim);
     if (!is_new && victim.committed && !at->second->committed) at->second = &victim;
@@ -93,7 +93,7 @@ void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim&
   if (share && *victim.committed < fleet_.shares()[*share].committed) ++steps_[*share];
 }
 
-/// To what the claim had the pod's deployment scaled down; nothing: it did not, or the pod is of
+/// The commit that the claim lowered the pod's deployment to; nothing: it did not, or the pod is of
 /// another one by now.
 std::optional<std::int64_t> PreviousClaims::lowered_to(const ReplicaClaim& record,
                                                        const FleetReplica& replica) const {

@@ -68,7 +68,7 @@ void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
     for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);
   }
   add_wait(ask, plan);
-  // Who finds room in one plane may lose a replica in another.
+  // An ask that finds room in one plane may lose a replica in another.
   const std::optional<Reason> loss = unmet_reason(plan, ask);
   const bool fits = ask.outcome == Outcome::fits;
   if (fits && !loss) return;

@@ -200,19 +200,19 @@ PlanRefusal ReplicaEntries::refusal_of(const ReplicaObstacle& obstacle) const {
   return refusal;
 }
 
-/// Each node with who is in the way; the first few in the sentence, the others counted.
+/// Each node with the replicas in the way; the first few in the sentence, the others counted.
 void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t listed_max = 3;
   const std::vector<ReplicaObstacle> obstacles = obstacles_.of(ask);
-  Reasons told;
+  Reasons listed;
   for (const ReplicaObstacle& obstacle :
-       std::span(obstacles).first(std::min(told_max, obstacles.size()))) {
-    told.push_back(obstacles_.reason(obstacle));
+       std::span(obstacles).first(std::min(listed_max, obstacles.size()))) {
+    listed.push_back(obstacles_.reason(obstacle));
   }
   set_reason(world_.cluster(), entry,
-             {.code = ReasonCode::replica_no_place, .arguments = {std::move(told)}});
-  if (obstacles.size() > told_max) {
-    const std::size_t more = obstacles.size() - told_max;
+             {.code = ReasonCode::replica_no_place, .arguments = {std::move(listed)}});
+  if (obstacles.size() > listed_max) {
+    const std::size_t more = obstacles.size() - listed_max;
     const bool all = obstacles.size() < ReplicaObstacles::places_max;
     add_reason(
         world_.cluster(), entry,
@@ -260,7 +260,7 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.explanation.refusals.edit().push_back(std::move(refusal));
 }
 
-/// Nobody else has to go, and a scale-up would only take back the scale-down that is under way.
+/// No other pod has to go, and a scale-up would only take back the scale-down that is under way.
 bool ReplicaEntries::waits_for_own_surplus(const ReplicaAsk& ask) const {
   if (ask.claims.size() != 1 || !ask.claims.front().victims.empty()) return false;
   return fleet_.shares()[ask.claims.front().share].surplus_moving > 0;
@@ -336,8 +336,8 @@ PlanAsk ReplicaEntries::ask_entry(const ReplicaAsk& ask) {
 
 // ---- Status ---------------------------------------------------------------------------------
 
-/// Replicas that claims which are not kept took by lowering a commit: whoever takes over what is
-/// leaving there takes over that, too.
+/// Replicas that claims which are not kept took by lowering a commit: the claim that takes over
+/// what is leaving there takes over that, too.
 LostReplicas ReplicaEntries::losses_left(const ReplicaAsk& ask) const {
   LostReplicas left;
   for (const PreviousClaim& claim : run_.previous.of(ask.deployment)) {
@@ -372,7 +372,7 @@ std::optional<std::int64_t> take_over(LostReplicas& losses, std::string_view pla
   return committed;
 }
 
-/// Who neither asked nor took in this cycle stays out with the claim that takes the pod over.
+/// A deployment that neither asked nor took in this cycle stays out with the claim that takes over.
 bool ReplicaEntries::is_out(const ClaimedVictim& record) const {
   const auto loser = fleet_.find_deployment(record.namespace_name, record.deployment);
   return loser && run_.losses[*loser].by.exists();
@@ -380,10 +380,10 @@ bool ReplicaEntries::is_out(const ClaimedVictim& record) const {
 
 ReplicaClaim ReplicaEntries::next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
                                         LostReplicas& losses) const {
-  const PlanReplicaClaim told = claim_entry(ask, claim);
-  ReplicaClaim next{.since = told.since, .plane = told.plane, .node = told.node};
-  for (std::size_t at = 0; at < told.victims.size(); ++at) {
-    const PlanReplicaVictim& victim = told.victims[at];
+  const PlanReplicaClaim entry = claim_entry(ask, claim);
+  ReplicaClaim next{.since = entry.since, .plane = entry.plane, .node = entry.node};
+  for (std::size_t at = 0; at < entry.victims.size(); ++at) {
+    const PlanReplicaVictim& victim = entry.victims[at];
     const PodIndex pod = fleet_.replica(claim.victims[at].replica).pod;
     ClaimedVictim record{.namespace_name = victim.namespace_name,
                          .name = victim.name,
@@ -396,18 +396,18 @@ ReplicaClaim ReplicaEntries::next_claim(const ReplicaAsk& ask, const ReplicaClai
       if (!record.force_deleted) record.force_deleted = known->force_deleted;
     }
     if (!record.committed && is_out(record)) {
-      record.committed = take_over(losses, told.plane, record);
+      record.committed = take_over(losses, entry.plane, record);
     }
     next.victims.push_back(std::move(record));
   }
   if (claim.kept != nullptr) {
-    // Who is gone already stays out until all are.
+    // A victim that is gone already stays recorded until all are.
     for (const ClaimedVictim& victim : claim.kept->record->victims) {
       const bool there = std::ranges::any_of(next.victims, [&](const ClaimedVictim& record) {
         return record.namespace_name == victim.namespace_name && record.name == victim.name;
       });
       const bool gone =
-          !find_pod_in_plane(world_.cluster(), told.plane, victim.namespace_name, victim.name);
+          !find_pod_in_plane(world_.cluster(), entry.plane, victim.namespace_name, victim.name);
       if (victim.committed && !there && gone) next.victims.push_back(victim);
     }
   }

@@ -11,7 +11,7 @@ namespace makeway {
 namespace {
 
 constexpr std::size_t holders_max = 5;
-constexpr std::size_t told_max = 3;  ///< Of holders, in one sentence.
+constexpr std::size_t listed_max = 3;  ///< Of holders, in one sentence.
 
 }  // namespace
 
@@ -109,7 +109,7 @@ void ReplicaObstacles::add_holder(const FleetReplica& replica, Reason why,
                                                  std::move(why)}});
 }
 
-/// Who has room there besides by victims.
+/// Asks that have room there besides by victims.
 void ReplicaObstacles::find_promises(const ReplicaAsk& ask, ReplicaObstacle& obstacle) const {
   const auto add = [&](DeploymentIndex index, bool on_its_way) {
     if (index == ask.deployment) return;
@@ -185,12 +185,12 @@ Reason place_reason(const Fleet& fleet, PlaceIndex place) {
 Reason ReplicaObstacles::reason(const ReplicaObstacle& obstacle) const {
   Reasons parts;
   for (const Reason& stays : obstacle.holders_stay) {
-    if (parts.size() == told_max) break;
+    if (parts.size() == listed_max) break;
     parts.push_back(stays);
   }
-  if (obstacle.holders.size() > told_max) {
-    parts.push_back(
-        {.code = ReasonCode::replica_more_pods, .arguments = {obstacle.holders.size() - told_max}});
+  if (obstacle.holders.size() > listed_max) {
+    parts.push_back({.code = ReasonCode::replica_more_pods,
+                     .arguments = {obstacle.holders.size() - listed_max}});
   }
   if (parts.empty() && !obstacle.promises.empty()) {
     Reasons promises;

@@ -1,9 +1,9 @@
 // ReplicaObstacles: why an ask for replicas finds nothing, node by node: what holds the room there,
-// and why it is not to be had.
+// and why the ask cannot have it.
 //
-// Looked at when all asks are decided. What a less important ask got in this cycle could not
-// have served this ask, or it would have it. Only the first places by plane and name are looked
-// at: more is not read.
+// Made when all asks are decided. What a less important ask got in this cycle could not have served
+// this ask, or it would have it. Only the first places by plane and name are examined: no reader
+// needs more.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct ReplicaPromise {
   friend bool operator==(const ReplicaPromise&, const ReplicaPromise&) = default;
 };
 
-/// One node that does not do.
+/// One node without room.
 struct ReplicaObstacle {
   PlaceIndex place;
   std::size_t column = 0;                ///< Of what it is short.

@@ -93,13 +93,13 @@ class ReplicaPhases {
   };
   std::vector<Hold> holds_;
   std::set<DeploymentIndex> losses_of_this_cycle_;
-  std::map<PlaceIndex, std::int64_t> free_;         ///< What is free already where somebody claims.
+  std::map<PlaceIndex, std::int64_t> free_;         ///< What is free already at claimed places.
   IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
 };
 
 void ReplicaPhases::list_asks(const PlanRequest& request) {
   const bool named = !request.asks.empty();
-  std::optional<std::int32_t> floor;  // Of those who are named.
+  std::optional<std::int32_t> floor;  // Of the named asks.
   for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
     const DeploymentIndex index{at};
     const FleetDeployment& row = fleet_.deployments()[index];
@@ -206,7 +206,7 @@ void ReplicaPhases::hold_for_those_on_their_way() {
   }
 }
 
-/// Whom Kubernetes has spared is not asked for again in the same way.
+/// A pod that Kubernetes has spared is not claimed again in the same way.
 void ReplicaPhases::find_missed() {
   IndexedVector<ShareIndex, std::int64_t> steps = previous_.steps();
   for (ReplicaAsk& ask : run_.asks) {
@@ -240,7 +240,7 @@ void ReplicaPhases::find_losses() {
         const auto plane = previous_.plane_of(claim);
         if (!loser || !plane || run_.losses[*loser].by.exists()) continue;
         // What is leaving there instead may be claimed in this cycle, and the loss goes with it.
-        if (!stands && !fleet_.anybody_leaves(*loser, *plane)) continue;
+        if (!stands && !fleet_.some_pod_leaves(*loser, *plane)) continue;
         run_.losses[*loser] = {.by = ask.deployment, .plane = *plane};
       }
     }
@@ -298,7 +298,7 @@ bool ReplicaPhases::allocate_one(ReplicaAsk& ask) {
 void ReplicaPhases::normal_phase() {
   each_tier([this](Tier tier) {
     for (const ReplicaAsk& ask : tier) hold(ask);
-    // Who gets room elsewhere holds none any more, and others of the tier may have it.
+    // An ask that gets room elsewhere holds none any more, and others of the tier may have it.
     for (bool again = true; again;) {
       again = false;
       for (ReplicaAsk& ask : tier) {
@@ -400,7 +400,7 @@ bool ReplicaPhases::needless(PlaceIndex place, ReplicaIndex victim, const Replic
   return true;
 }
 
-/// It is nobody's victim any more.
+/// It is no victim any more.
 void ReplicaPhases::release(ReplicaClaimChoice& claim, ReplicaIndex victim) {
   const FleetReplica& replica = fleet_.replica(victim);
   fleet_.release(victim);
@@ -479,7 +479,7 @@ void ReplicaPhases::preemption_phase() {
   number_steps();
 }
 
-/// Commits fall step by step in the order in which the plan tells its victims.
+/// Commits fall step by step in the order in which the plan lists its victims.
 void ReplicaPhases::number_steps() {
   std::map<ShareIndex, std::int64_t> commits;
   for (ReplicaAsk& ask : run_.asks) {
@@ -506,7 +506,7 @@ std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configurat
   if (!configuration.replica.enabled) {
     return ask_problem(name, "replica.enabled is false", "set it to true");
   }
-  // Claims that nobody needs any more end in a plan.
+  // Claims that no ask needs any more end in a plan.
   if (found->second.unmet == 0 && found->second.status.claims.empty()) {
     return ask_problem(name, "it has no unmet replicas",
                        "only a schedule with unmet replicas asks");

@@ -41,7 +41,7 @@ void Deciding::end() {
   schedule_ = nullptr;
 }
 
-std::vector<AskName> Deciding::whose_turn() const {
+std::vector<AskName> Deciding::current_asks() const {
   if (queues_) return {{.kind = AskKind::queue, .namespace_name = {}, .name = {}}};
   if (unit_.exists()) return {ask_name_of(cluster_, unit_)};
   if (session_) return {*session_};
@@ -55,7 +55,7 @@ std::vector<AskName> Deciding::whose_turn() const {
 }
 
 void Deciding::tell() const {
-  if (watcher_) watcher_(whose_turn().front());
+  if (watcher_) watcher_(current_asks().front());
 }
 
 AskName ask_name_of(const ReplicaSchedule& schedule) {

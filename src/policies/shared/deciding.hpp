@@ -1,4 +1,4 @@
-// Deciding: which ask has its turn, so that a bug costs no other ask its plan (law 14).
+// Deciding: the current ask, so that a bug leaves out that ask only (law 14).
 //
 // Stages and asks say here which ask they decide before they start. When a CHECK fails, the
 // containment finds the ask that is to be left out.
@@ -25,13 +25,13 @@ class Deciding {
   void start_queues();
   void start(UnitIndex unit);
   void start(AskName session);
-  /// Of what is common to all schedules: a failure there costs all of them.
+  /// What is common to all schedules: a failure there leaves out all of them.
   void start_replicas();
   void start(const ReplicaSchedule& schedule);
   void end();
 
   /// None: it happened before, after or between the asks.
-  std::vector<AskName> whose_turn() const;
+  std::vector<AskName> current_asks() const;
 
  private:
   void tell() const;

@@ -1,6 +1,6 @@
 // Draft: the plan under construction, and the world that it changes.
 //
-// Handed to what adds to the plan. What only looks for room or victims gets the World alone.
+// For code that adds to the plan. Code that only looks for room or victims gets the World alone.
 #pragma once
 
 #include "engine/world.hpp"

@@ -8,16 +8,16 @@
 namespace makeway {
 namespace {
 
-/// Spares, most important first, whom nobody needs to leave (law 4). A gang is not left under its
+/// Spares, most important first, the pods that need not leave (law 4). A gang is not left under its
 /// minimum: its members come back as many at once as that takes, or not at all. All have left the
-/// world; those who are spared are back in it when this returns.
+/// world; the spared ones are back in it when this returns.
 class Sparing {
  public:
   Sparing(const FallenIn& world, const std::function<bool()>& works, const VictimList& all)
       : world_(world), works_(works), all_(all) {}
 
   VictimList victims() {
-    // Somebody who is back may be whom those leaned on who were tried before.
+    // Pods that were tried before may depend on one that is back now.
     while (spare_some()) gone_.clear();
     VictimList left;
     for (std::size_t at = 0; at < all_.units.size(); ++at) {
@@ -56,7 +56,7 @@ class Sparing {
     for (const std::size_t each : back) world_.scratch.remove(all_.pods_of(all_.units[each]));
   }
 
-  /// These are back, and others of the gang leave, so that too few stay. A gang of which nobody
+  /// These are back, and others of the gang leave, so that too few stay. A gang of which no member
   /// leaves has fallen before, or not at all.
   bool falls(UnitIndex gang, std::span<const std::size_t> back) const {
     if (!world_.rules.falls_whole(world_.scratch, world_.budgets, gang)) return false;

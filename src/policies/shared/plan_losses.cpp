@@ -89,18 +89,18 @@ void Losses::add_stopped_units(PlanAsk& ask, std::vector<PodIndex> victims,
   for (const LossUnits::Stopped& each : all) {
     const PodColumns& pods = cluster_.pods();
     const PodIndex first = each.rest.front();
-    PlanStoppedUnit told{.namespace_name = std::string(cluster_.text(pods.namespace_name[first])),
-                         .plane = std::string(cluster_.text(pods.plane[first])),
-                         .unit = std::string(each.unit),
-                         .lost = std::ssize(each.lost),
-                         .stopped = std::ssize(each.rest)};
+    PlanStoppedUnit entry{.namespace_name = std::string(cluster_.text(pods.namespace_name[first])),
+                          .plane = std::string(cluster_.text(pods.plane[first])),
+                          .unit = std::string(each.unit),
+                          .lost = std::ssize(each.lost),
+                          .stopped = std::ssize(each.rest)};
     for (const PodIndex pod : each.rest) {
       const PlanCost cost = cost_of(pod);
-      told.cost = sum(told.cost, cost);
+      entry.cost = sum(entry.cost, cost);
       if (stopped.insert(pod).second) ask.cost = sum(ask.cost, cost);
       if (stopped_in_units_.insert(pod).second) stop.pods.push_back(pod);
     }
-    ask.stopped_units.push_back(std::move(told));
+    ask.stopped_units.push_back(std::move(entry));
   }
   stops_.push_back(std::move(stop));
 }
@@ -114,7 +114,7 @@ PlanCost Losses::cost_of(PodIndex pod) const {
   return {.pod_seconds = seconds, .gpu_seconds = saturated_mul(seconds, gpus)};
 }
 
-/// As it is before it loses anybody to this ask.
+/// As it is before it loses members to this ask.
 PlanDisruptedGroup Losses::disrupted(const Group& group) const {
   const Unit& unit = cluster_.units()[group.unit];
   return {

@@ -10,7 +10,7 @@
 
 namespace makeway {
 
-/// The asks of one plan in their order: what one has taken is not there for the next.
+/// The asks of one plan in their order: victims of an earlier ask are not counted again.
 class Losses {
  public:
   explicit Losses(const World& world) : world_(world), cluster_(world.cluster()) {}
