@@ -347,11 +347,7 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
   const bool leaving = !plain && world_.departures().leaving(pod);
   const ShareIndex share = share_of(pod, places_[place].plane);
   if (!share.exists() && !leaving) return false;
-<<<<<<< HEAD
   // A pod that another policy has placed or evicted in this cycle is no replica here (law 8).
-=======
-  // A pod that another policy placed or evicted in this cycle is no candidate here (law 8).
->>>>>>> 4f54b3aaccfd114217d01a892ee54b701e23a4ff
   if (world_.rules().settled(pod)) return false;
   replica = {.pod = pod,
              .share = share,

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 // How close to leaving the pods of a fleet are, and which may be victims.
-=======
-// How close each pod of a fleet is to leaving, and which pods may be victims.
->>>>>>> 4f54b3aaccfd114217d01a892ee54b701e23a4ff
 #include <algorithm>
 
 #include "policies/replica/fleet.hpp"
