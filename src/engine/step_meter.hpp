@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace makeway {
 
@@ -35,5 +37,10 @@ class StepMeter {
   std::int64_t left_;
   std::string_view name_;
 };
+
+/// Adds the name of a bound that ended a search, once.
+inline void note_bound(std::vector<std::string>& reached, std::string_view name) {
+  if (std::ranges::find(reached, name) == reached.end()) reached.emplace_back(name);
+}
 
 }  // namespace makeway

@@ -70,6 +70,7 @@ TEST(TenantText, ATextWhoseNamesAreNotKnownIsNotShown) {
   const Mentions before(Sentence{.text = "has no room", .mentions = {}});
   EXPECT_EQ(tenant_text("has no room", before, "a"), "has no room");
   EXPECT_EQ(tenant_text("has no room beside b/web", before, "a"), unknown_names_text);
+  EXPECT_EQ(tenant_text("beside b/web", before, "a"), unknown_names_text) << "of the same length";
 }
 
 }  // namespace

@@ -247,18 +247,9 @@ Problems validate(const Configuration& configuration) {
   return problems;
 }
 
-Problems validate_for_run(const Configuration& configuration) {
-  Problems problems = validate(configuration);
-  Findings findings(configuration);
-  for (const WaivedLaw law : {WaivedLaw::law_1, WaivedLaw::law_1_claims, WaivedLaw::law_2,
-                              WaivedLaw::law_3, WaivedLaw::law_5, WaivedLaw::law_8}) {
-    if (!lists(configuration.engine.laws_waived, law)) continue;
-    findings.refuse(compatibility_path,
-                    fmt::format("a live run must keep law {}", choice_name(law)),
-                    "use 'makeway plan' or 'makeway simulate', or another compatibility");
-  }
-  for (Problem& problem : findings.take()) problems.push_back(std::move(problem));
-  return problems;
+bool is_needed_live(WaivedLaw law) {
+  return law == WaivedLaw::law_1 || law == WaivedLaw::law_1_claims || law == WaivedLaw::law_2 ||
+         law == WaivedLaw::law_3 || law == WaivedLaw::law_5 || law == WaivedLaw::law_8;
 }
 
 std::string canonical_text(const Configuration& configuration) {

@@ -521,8 +521,8 @@ bool waives(const Configuration& configuration, WaivedLaw law);
 /// of a profile, "profiles.NAME." and the path.
 Problems validate(const Configuration& configuration);
 
-/// `validate`, and the waivers with which nothing may be applied to a real cluster (SPEC 1).
-Problems validate_for_run(const Configuration& configuration);
+/// Whether nothing may be applied to a real cluster by a configuration that waives it (SPEC 1).
+bool is_needed_live(WaivedLaw law);
 
 /// One line `path=value` for each knob, in the order of the table; then the same for each knob in
 /// which a profile differs. A profile that differs in nothing leaves no trace. Rules are not

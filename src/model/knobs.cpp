@@ -293,13 +293,6 @@ std::string_view scope_text(const Knob& knob) {
                                       : "the cluster: one value for all profiles";
 }
 
-std::string explain_knob(const Knob& knob) {
-  return fmt::format(
-      "{}\n  {}\n  Value:   {}\n  Default: {}\n  Of:      {}\n  From:    SPEC section {}\n",
-      knob.path, knob.documentation, expected_text(knob), knob_text(Configuration{}, knob),
-      scope_text(knob), knob.spec);
-}
-
 std::string knobs_markdown() {
   std::string text =
       "| knob | value | default | of | meaning | SPEC |\n|---|---|---|---|---|---|\n";

@@ -109,9 +109,6 @@ std::optional<Problem> set_knob(Configuration& configuration, std::string_view p
 /// The argument of `--set`: "path=value".
 std::optional<Problem> apply_override(Configuration& configuration, std::string_view assignment);
 
-/// All that is known about one knob, on several lines: what `makeway config explain` prints.
-std::string explain_knob(const Knob& knob);
-
 /// The reference table of docs/configuration.md.
 std::string knobs_markdown();
 

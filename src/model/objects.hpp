@@ -120,8 +120,6 @@ struct PodPreferences {
   std::vector<PodPreference> pods;
   std::vector<SpreadConstraint> spread;
 
-  bool look_at_others() const { return !pods.empty() || !spread.empty(); }
-
   friend auto operator<=>(const PodPreferences&, const PodPreferences&) = default;
 };
 

@@ -262,7 +262,6 @@ enum class ReasonCode : std::uint16_t {
   replica_frozen_surplus,
   replica_promised_to,
   replica_promised,
-  replica_never_used,
   replica_force_delete_stuck,
   replica_terminating_stuck,
   replica_surplus_stuck,

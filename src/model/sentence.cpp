@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/intern.hpp"
+
 namespace makeway {
 
 void Sentence::add(const Sentence& other) {
@@ -22,7 +24,11 @@ void Sentence::add_mention(MentionKind kind, std::string_view namespace_name,
 }
 
 Mentions::Mentions(Sentence sentence)
-    : is_known_(true), text_size_(sentence.text.size()), items_(std::move(sentence.mentions)) {}
+    : is_known_(true), text_hash_(hash_of(sentence.text)), items_(std::move(sentence.mentions)) {}
+
+bool Mentions::known_for(std::string_view text) const {
+  return is_known_ && hash_of(text) == text_hash_;
+}
 
 Mentions Mentions::none_in(std::string_view text) {
   return Mentions(Sentence{.text = std::string(text), .mentions = {}});

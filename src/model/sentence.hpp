@@ -49,14 +49,14 @@ class Mentions {
   static Mentions none_in(std::string_view text);
 
   /// False: the text may name anything.
-  bool known_for(std::string_view text) const { return is_known_ && text.size() == text_size_; }
+  bool known_for(std::string_view text) const;
   const std::vector<Mention>& items() const { return items_; }
 
   friend bool operator==(const Mentions&, const Mentions&) { return true; }
 
  private:
   bool is_known_ = false;
-  std::size_t text_size_ = 0;
+  std::uint64_t text_hash_ = 0;
   std::vector<Mention> items_;
 };
 

@@ -20,10 +20,8 @@ constexpr std::array<std::string_view, 5> served_own_kinds = {
 }  // namespace
 
 std::string waived_too_much(const Configuration& configuration) {
-  constexpr std::array needed = {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3,
-                                 WaivedLaw::law_5, WaivedLaw::law_8};
   for (const WaivedLaw law : configuration.engine.laws_waived) {
-    if (std::ranges::find(needed, law) == needed.end()) continue;
+    if (!is_needed_live(law)) continue;
     return fmt::format(
         "compatibility: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
         "another preset, or `makeway plan` and `run --shadow`, which change nothing",

@@ -108,8 +108,9 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
     seen[index.value] = 1;
     members.clear();
     for (const PodIndex member : cluster.groups()[unit.group].members) {
-      const bool there = world_.after().node_of(member).exists() && !world_.rules().leaving(member);
-      if (there) members.push_back(member);
+      // A leaving member has left its queue already, whatever the rule for other asks.
+      const bool leaving = world_.departures().leaving(member);
+      if (world_.after().node_of(member).exists() && !leaving) members.push_back(member);
     }
     const bool all =
         std::ranges::all_of(members, [&](PodIndex member) { return may_leave(member); });

@@ -157,7 +157,7 @@ bool SessionVictims::fewest_for(DemandIndex demand, SessionPlace& best_place) {
       chosen_.clear();
       const bool found = cover(size, shares_.size());
       if (steps_->left() < 0) {
-        note_bound(steps_->bound());
+        note_bound(bounds_, steps_->bound());
         return best_place.exists();
       }
       if (!found) continue;
@@ -218,7 +218,7 @@ void SessionVictims::take_fewer() {
   for (std::size_t size = 1; size <= most; ++size) {
     if (pick(size, candidates_.size())) return;
   }
-  note_bound(steps_->bound());
+  note_bound(bounds_, steps_->bound());
   start_over();
   take(found);
 }

@@ -354,9 +354,7 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
                               "engine.victimStepsMax"));
   if (!infeasible) {
     for (const std::string& bound : victims_.bounds()) {
-      if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {
-        ask.bounds_reached.push_back(bound);
-      }
+      note_bound(ask.bounds_reached, bound);
     }
   }
   if (!found) {

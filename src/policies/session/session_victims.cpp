@@ -100,14 +100,10 @@ bool SessionVictims::leave_until_unlike_fit() {
 
 bool SessionVictims::place() {
   const std::vector<SessionPlace>& found = placer_.find(*ask_, room_);
-  if (placer_.stopped()) note_bound(placer_.bound());
+  if (placer_.stopped()) note_bound(bounds_, placer_.bound());
   if (found.empty()) return false;
   places_ = found;
   return true;
-}
-
-void SessionVictims::note_bound(std::string_view name) {
-  if (std::ranges::find(bounds_, name) == bounds_.end()) bounds_.emplace_back(name);
 }
 
 /// Most important first.

@@ -66,7 +66,6 @@ class SessionVictims {
   void put_back_alike();
   void put_back_unlike();
   bool place();
-  void note_bound(std::string_view name);
 
   // session_fewest.cpp
   struct Share {

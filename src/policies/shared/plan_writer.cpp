@@ -315,7 +315,6 @@ constexpr std::array<Template, 251> templates = {{
      "frozen: surplus pods of its deployment in plane {0} do not terminate"},
     {ReasonCode::replica_promised_to, "promised to {0}"},
     {ReasonCode::replica_promised, "promised to others"},
-    {ReasonCode::replica_never_used, "of a class that is never used"},
     {ReasonCode::replica_force_delete_stuck, "force-deleted, but does not terminate"},
     {ReasonCode::replica_terminating_stuck,
      "stuck terminating, and may not be force-deleted for it"},

@@ -107,14 +107,9 @@ void GroupPlans::search(Place& place) {
   if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
     plan_for_victims(place);
   }
-  for (const std::string& bound : place.search->bounds_reached()) note_bound(bound);
+  for (const std::string& bound : place.search->bounds_reached())
+    note_bound(bounds_reached_, bound);
   if (place.domain->widest) proven_ = proven_ && place.search->proven();
-}
-
-void GroupPlans::note_bound(std::string_view name) {
-  if (std::ranges::find(bounds_reached_, name) == bounds_reached_.end()) {
-    bounds_reached_.emplace_back(name);
-  }
 }
 
 /// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
@@ -138,7 +133,7 @@ bool GroupPlans::follow(GroupCandidate& found) {
             : Cascades::no_end;
   term->value = cascades_->follow(found.victims.pods, found.places, found.cascades, enough);
   if (!cascades_->bound_reached()) return true;
-  note_bound(cascades_->bound());
+  note_bound(bounds_reached_, cascades_->bound());
   return !best_;
 }
 
@@ -308,7 +303,7 @@ void GroupPlans::plan_for_victims(Place& place) {
   looks_ += (tries - placements_left_) * looks;
   // Where nothing was found, that is proven by counts or not at all.
   if (best_ && !nobody_leaves() && placements_left_ == 0 && tries < placements_max) {
-    note_bound(looks_left < looks_max ? domains_bound : looks_bound);
+    note_bound(bounds_reached_, looks_left < looks_max ? domains_bound : looks_bound);
   }
   if (tries > 0 && !nobody_leaves()) {
     for (GroupCandidate& found : search.run_opened(guide())) consider(std::move(found));
@@ -330,7 +325,7 @@ void GroupPlans::move_members(GroupSearch& search, std::size_t nodes) {
     const GroupCandidate plan = *best_;
     moved = moves.improve(plan, guide(), accept);
   }
-  if (moves.bound_reached()) note_bound(PlanMoves::bound);
+  if (moves.bound_reached()) note_bound(bounds_reached_, PlanMoves::bound);
 }
 
 /// As long as a plan is found in which nobody of the highest priority so far has to leave.

@@ -61,7 +61,6 @@ class GroupPlans {
   void start_from_whole_cluster(std::span<const GroupDomain> domains);
   bool infeasible(const Place& place) const;
   void list_spared();
-  void note_bound(std::string_view name);
   bool consider(std::optional<GroupCandidate> found);
   bool follow(GroupCandidate& found);
   bool small_members_may_do() const;

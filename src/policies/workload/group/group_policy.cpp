@@ -70,7 +70,6 @@ class GroupAsk : public AskStrategy {
   void queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict);
   Reason waits_reason() const;
   const GroupDomain* domain_around(std::span<const PodOnNode> places) const;
-  void note_bound(std::string_view name);
   Time created() const;
   void fill_room_left_by(GroupCandidate& chosen);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
@@ -504,7 +503,7 @@ std::vector<PodOnNode> GroupAsk::places_of(const PlanningRules& planning,
                     .needed = task_.needed,
                     .enough = max_members_,
                     .avoid_nominated_room_after = avoid_nominated_room_ ? 0 : task_.wanted});
-  if (placer.bound_reached()) note_bound(placer.bound());
+  if (placer.bound_reached()) note_bound(ask_.bounds_reached, placer.bound());
   return places;
 }
 
@@ -596,7 +595,7 @@ void GroupAsk::preempt() {
 std::optional<GroupCandidate> GroupAsk::search() {
   GroupPlans plans(draft_, task_, *after_);
   plans.search(domains_);
-  for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
+  for (const std::string& bound : plans.bounds_reached()) note_bound(ask_.bounds_reached, bound);
   ask_.explanation.potential_victims = plans.potential_victims();
   runner_up_ = plans.runner_up();
   if (plans.best()) return plans.best();
@@ -617,12 +616,6 @@ std::optional<GroupCandidate> GroupAsk::search() {
                               : group_nothing_reason(world_, ask_, without_place, why));
   if (without_place) explain_holders(world_, *without_place, ask_);
   return std::nullopt;
-}
-
-void GroupAsk::note_bound(std::string_view name) {
-  if (std::ranges::find(ask_.bounds_reached, name) == ask_.bounds_reached.end()) {
-    ask_.bounds_reached.emplace_back(name);
-  }
 }
 
 /// Its oldest member says how long it has waited, where its own object does not.

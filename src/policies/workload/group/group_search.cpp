@@ -309,7 +309,7 @@ std::size_t GroupSearch::find_places_up_to(std::int32_t highest, std::size_t eno
   if (!lazy_) emptied_.empty_all();
   if (task_.given.empty()) {
     places_ = placer_.place({.members = members_, .needed = task_.needed, .enough = enough});
-    if (placer_.bound_reached()) note_bound(placer_.bound());
+    if (placer_.bound_reached()) note_bound(bounds_reached_, placer_.bound());
   } else {
     places_.clear();
     for (const PodOnNode& place : task_.given) {
@@ -466,7 +466,7 @@ bool GroupSearch::put_back(const VictimUnit& unit) {
     return true;
   }
   if (steps_.out()) {
-    note_bound(steps_.bound());
+    note_bound(bounds_reached_, steps_.bound());
     out_of_steps_ = true;
     return false;
   }
@@ -550,12 +550,6 @@ std::optional<GroupCandidate> GroupSearch::candidate() {
                           .budget_violations = found.budget_violations,
                           .members_not_placed = for_all ? missing : 0});
   return found;
-}
-
-void GroupSearch::note_bound(std::string_view name) {
-  if (std::ranges::find(bounds_reached_, name) == bounds_reached_.end()) {
-    bounds_reached_.emplace_back(name);
-  }
 }
 
 }  // namespace makeway

@@ -155,7 +155,6 @@ class GroupSearch {
                                         std::span<const PodIndex> victims, bool fill);
   std::optional<GroupCandidate> finish(bool fill);
   std::optional<GroupCandidate> candidate();
-  void note_bound(std::string_view name);
 
   World& world_;
   PlanningRules planning_;
