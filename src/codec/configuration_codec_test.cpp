@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/prng.hpp"
 #include "codec/json_value.hpp"
 #include "codec/presets.hpp"
