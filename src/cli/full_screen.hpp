@@ -32,7 +32,7 @@ class FullScreen {
   FullScreen& operator=(const FullScreen&) = delete;
   virtual ~FullScreen() = default;
 
-  /// What was there before is put aside; false: it cannot be had.
+  /// Saves the screen as it was before; false: it cannot be taken.
   virtual bool enter() = 0;
   /// What was there before comes back. Also called when nothing was entered.
   virtual void leave() = 0;

@@ -1,7 +1,7 @@
 // What a Kubernetes API server wraps around objects: pages of lists, and lines of watches.
 //
 // Only the wrapping is read here; the objects are for the decoders (decode.hpp), which take the
-// same text. A text that lies is a problem: broken JSON, no list, an event without an object.
+// same text. A wrong text is a problem: broken JSON, no list, an event without an object.
 #pragma once
 
 #include <cstdint>

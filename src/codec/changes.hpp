@@ -20,7 +20,7 @@ namespace makeway {
 
 void write_change(DocumentWriter& writer, const Change& change);
 
-/// Hears of the changes in the order of the text; a List, as a dump is one, is its items. None:
+/// Receives the changes in the order of the text; a List, as a dump is one, is its items. None:
 /// all were read; else what is wrong with one of them.
 std::optional<Error> read_changes(std::string_view text,
                                   const std::function<void(const Change&)>& visit);

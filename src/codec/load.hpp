@@ -112,12 +112,12 @@ struct LoadOptions {
   /// what both have, a pod is the feed's, since a pod is not submitted twice, and all else the
   /// files'.
   TextFeed feed;
-  /// Hears every text of the home plane as the decoder gets it: JSON that is followed by padding.
-  /// For what the store does not keep; may be empty.
+  /// Receives every text of the home plane as the decoder gets it: JSON that is followed by
+  /// padding. For what the store does not keep; may be empty.
   std::function<void(std::string_view padded_json)> hears;
 };
 
-/// `progress` hears of every file.
+/// `progress` is called with every file.
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
                 const LoadOptions& options = {});
 

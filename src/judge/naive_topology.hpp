@@ -71,7 +71,7 @@ class NaiveTopology {
     std::vector<std::int64_t> matching;        ///< By domain.
     std::int64_t self = 0;
     Memo labels;
-    mutable std::optional<std::int64_t> least;  ///< Forgotten whenever a count changes.
+    mutable std::optional<std::int64_t> least;  ///< Cleared whenever a count changes.
   };
 
   struct Term {

@@ -4,7 +4,7 @@
 //   while (!compaction.step(cluster, 1'000)) { ... cluster.apply(c), compaction.apply(c) ... }
 //   cluster = compaction.take();
 //
-// Interned texts, label sets and rows are never forgotten one by one: ids would have to be counted
+// Interned texts, label sets and rows are never removed one by one: ids would have to be counted
 // wherever they stand. Instead a second store is filled while the first goes on, so that no cycle
 // waits for it; the price is twice the memory for that time. Indices of the one mean nothing in the
 // other.

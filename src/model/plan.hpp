@@ -158,7 +158,7 @@ enum class RefusalReason : std::uint8_t {
   taint,          ///< Detail: the taint that is not tolerated, "key=value:NoSchedule".
   claim,          ///< A claim keeps the pod off every node. Detail: which, and why.
   node_affinity,  ///< Node selector or required node affinity.
-  claim_node,     ///< What the pod claims cannot be had on the node. Detail: the claim.
+  claim_node,     ///< What the pod claims is not available on the node. Detail: the claim.
   host_port,      ///< Detail: the port, "8080/TCP".
   resource,       ///< Detail: the resource. Amount: how much is missing.
   volume_in_use,  ///< One pod at a time may use the claim. Detail: the claim.

@@ -69,7 +69,7 @@ struct NotHonoured {
 class TrustReport {
  public:
   TrustReport() = default;
-  /// Hears of every single mark; its `objects` is 1.
+  /// Called with every single mark; its `objects` is 1.
   explicit TrustReport(std::function<void(const NotHonoured&)> on_each)
       : on_each_(std::move(on_each)) {}
   void add(TrustMark mark, std::string object, std::string field, std::string_view value);

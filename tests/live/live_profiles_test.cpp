@@ -14,8 +14,8 @@ namespace {
 class LiveProfiles : public LiveLoop {
  protected:
   LiveProfiles() {
-    configuration.profiles = {{.scheduler_name = "batch",
-                               .knobs = {{.path = "compatibility", .value = "mcm-v1"}}}};
+    configuration.profiles = {
+        {.scheduler_name = "batch", .knobs = {{.path = "compatibility", .value = "mcm-v1"}}}};
   }
 
   /// Only their names distinguish the pods of a node: the first is the most important.

@@ -21,7 +21,7 @@ namespace makeway::cli {
 
 class SceneWatcher final : public LoopWatcher {
  public:
-  /// `preempted` hears of each as it is decided.
+  /// `preempted` is called with each as it is decided.
   explicit SceneWatcher(std::function<void(const ScenePreemption&)> preempted)
       : preempted_(std::move(preempted)) {}
 

@@ -12,8 +12,8 @@
 
 namespace makeway::cli {
 
-/// Hears of a record; the world has taken it. For a cycle that changes nothing of the cluster, so
-/// it is the one that was decided on. False: that is enough.
+/// Called with a record; the world has taken it. For a cycle that changes nothing of the cluster,
+/// so it is the one that was decided on. False: that is enough.
 using JournalVisit = std::function<bool(const JournalEntry&, const JournalWorld&)>;
 
 struct JournalWalk {

@@ -113,7 +113,7 @@ class WhyStory {
   enum class Heard : std::uint8_t { in_base, as_change };
   void hear_change(const Change& change, Time now);
   void hear_receipts(const ReceiptsRecord& record);
-  /// The process began anew: what it had not done by then is not done.
+  /// The process restarted: what it had not done by then is not done.
   void drop_unseen(Time now);
   /// Takes it out of the eviction by that plan; false: nothing was to become of it.
   bool undo(std::string_view plan, const std::string& name);

@@ -29,7 +29,7 @@ class PlaneQuestion {
   };
   /// None: the server was not heard until `heard`, or the answer is not complete at `whole`.
   std::optional<Answer> await(Time heard, Time whole);
-  /// It has begun to answer, or there is none to be had.
+  /// It has begun to answer, or no answer will come.
   bool was_heard();
   /// Of several, the first does not keep the others waiting: call it for all before they are gone.
   void give_up();

@@ -1,4 +1,4 @@
-// WatcherList: several that hear one loop, in order.
+// WatcherList: several watchers of one loop, in order.
 #pragma once
 
 #include <utility>

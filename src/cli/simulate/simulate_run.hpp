@@ -18,9 +18,9 @@ namespace makeway::cli {
 struct SimulateSettings {
   SimOptions options;
   std::uint64_t judge_every = 1;
-  /// Hears the cluster as the loop sees it in the end, when nothing happens any more.
+  /// Receives the cluster as the loop sees it in the end, when nothing happens any more.
   std::function<void(const Cluster&, Time)> at_rest;
-  LoopWatcher* watcher = nullptr;  ///< Hears what the loop does; a journal.
+  LoopWatcher* watcher = nullptr;  ///< Receives what the loop does; a journal.
   bool chronicle = false;          ///< Keeps what a report shows.
 };
 
@@ -40,7 +40,7 @@ struct SimulateResult {
   std::optional<SimChronicle> chronicle;
 };
 
-/// `go_on` hears how far it is, and stops it by returning false.
+/// `go_on` is called with the progress, and stops it by returning false.
 SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& document,
                         const SimulateSettings& settings, const PlanTools& tools,
                         const std::function<bool(const SimulateStep&)>& go_on);
