@@ -1,7 +1,8 @@
-// mixed_soak FIRST_SEED COUNT [--keep FOLDER]: judges many random worlds and reports the seeds that
-// fail, by kind of failure. Worlds are judged in child processes, so that a crash costs one world.
-// mixed_soak FIRST_SEED COUNT --write FOLDER: judges none, but writes the worlds of each preset into
-// FOLDER/PRESET.jsonl, for `makeway plan --batch` (tools/compare-decisions.sh).
+// mixed_soak FIRST_SEED COUNT [--keep FOLDER] [--knobs]: judges many random worlds and reports the
+// seeds that fail, by kind of failure. Worlds are judged in child processes, so that a crash costs
+// one world. --knobs: each under its preset with up to eight random settings.
+// mixed_soak FIRST_SEED COUNT --write FOLDER: judges none, but writes the worlds of each preset
+// into FOLDER/PRESET.jsonl, for `makeway plan --batch` (tools/compare-decisions.sh).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -30,7 +31,11 @@
 #include "base/check.hpp"
 #include "base/prng.hpp"
 #include "codec/dump.hpp"
+#include "codec/presets.hpp"
+#include "model/knobs.hpp"
 #include "support/mixed_check.hpp"
+#include "support/random_configuration.hpp"
+#include "support/random_planning.hpp"
 #include "support/random_world.hpp"
 #include "support/shrink.hpp"
 
@@ -55,9 +60,29 @@ Progress* shared_progress() {
   return new (memory) Progress;
 }
 
-RandomWorldCase world_of(std::uint64_t seed) {
+/// A world and what it is decided under.
+struct SoakCase : RandomWorldCase {
+  std::vector<std::string> overrides;
+
+  Configuration configuration() const {
+    Configuration result = *load_preset(preset);
+    for (const std::string& each : overrides) {
+      CHECK(!apply_override(result, each), "an override that was accepted before");
+    }
+    return result;
+  }
+  std::string settings() const {
+    std::string text = preset;
+    for (const std::string& each : overrides) text += " --set " + each;
+    return text;
+  }
+};
+
+SoakCase world_of(std::uint64_t seed, bool knobs) {
   Prng random(seed);
-  return random_world_case(random);
+  SoakCase item{random_world_case(random), {}};
+  if (knobs) item.overrides = random_overrides(random, item.preset, random.below(9));
+  return item;
 }
 
 // ---- Child processes ----------------------------------------------------------------------------
@@ -136,11 +161,11 @@ std::string crash_of(const Ending& ending) {
 }
 
 /// The first complaint about a world, judged in a child; nothing: none.
-std::optional<std::string> failure_of(const std::vector<Change>& objects, const std::string& preset,
-                                      std::uint64_t seed) {
+std::optional<std::string> failure_of(const std::vector<Change>& objects, const SoakCase& item) {
   const Ending ending = in_child([&] {
     alarm(hang_s);
-    const MixedVerdict verdict = judge_world(objects, preset, seed, AskedAlone::each);
+    const MixedVerdict verdict =
+        judge_world(objects, item.configuration(), item.seed, AskedAlone::each);
     if (!verdict.complaints.empty()) std::puts(verdict.complaints.front().c_str());
   });
   if (ending.signal != 0) return crash_of(ending);
@@ -152,7 +177,8 @@ std::optional<std::string> failure_of(const std::vector<Change>& objects, const 
 
 class Soak {
  public:
-  Soak(std::uint64_t first, std::uint64_t count) : first_(first), count_(count) {}
+  Soak(std::uint64_t first, std::uint64_t count, bool knobs)
+      : first_(first), count_(count), knobs_(knobs) {}
 
   void run() {
     Progress& progress = *shared_progress();
@@ -193,18 +219,18 @@ class Soak {
   void keep(const std::string& folder) const {
     for (const auto& [kind, seeds] : seeds_) {
       const std::uint64_t seed = seeds.front();
-      const RandomWorldCase item = world_of(seed);
-      const std::optional<std::string> failure = failure_of(item.objects, item.preset, item.seed);
+      const SoakCase item = world_of(seed, knobs_);
+      const std::optional<std::string> failure = failure_of(item.objects, item);
       if (!failure) continue;
       const std::string wanted = kind_of(*failure);
       const std::vector<Change> small = shrink(item.objects, [&](const std::vector<Change>& fewer) {
-        const std::optional<std::string> still = failure_of(fewer, item.preset, item.seed);
+        const std::optional<std::string> still = failure_of(fewer, item);
         return still && kind_of(*still) == wanted;
       });
       const std::string path = fmt::format("{}/seed-{}.yaml", folder, seed);
       std::ofstream(path) << fmt::format("# {}\n# makeway plan --now {} --preset {} THIS\n",
-                                         *failure_of(small, item.preset, item.seed),
-                                         to_text(planning_now), item.preset)
+                                         *failure_of(small, item), to_text(planning_now),
+                                         item.settings())
                           << dump(cluster_of(small), DumpFormat::yaml);
       fmt::print("kept {}: {} of {} objects\n", path, small.size(), item.objects.size());
       std::fflush(stdout);
@@ -212,17 +238,17 @@ class Soak {
   }
 
  private:
-  static void judge(std::uint64_t next, std::uint64_t end, Progress& progress) {
+  void judge(std::uint64_t next, std::uint64_t end, Progress& progress) const {
     for (std::uint64_t seed = next; seed < end; ++seed) {
       progress.seed = seed;
       ++progress.judged;
       alarm(hang_s);
-      const RandomWorldCase item = world_of(seed);
+      const SoakCase item = world_of(seed, knobs_);
       const MixedVerdict verdict =
-          judge_world(item.objects, item.preset, item.seed, AskedAlone::each);
+          judge_world(item.objects, item.configuration(), item.seed, AskedAlone::each);
       if (verdict.refused) ++progress.refused;
       if (!verdict.complaints.empty()) {
-        fmt::print("complaint {} [{}, {}] {}\n", seed, item.preset, world_text(item.options),
+        fmt::print("complaint {} [{}, {}] {}\n", seed, item.settings(), world_text(item.options),
                    verdict.complaints.front());
         std::fflush(stdout);  // Before the next one crashes.
       }
@@ -246,11 +272,12 @@ class Soak {
   void note(std::uint64_t seed, const std::string& failure) {
     const std::string kind = kind_of(failure);
     seeds_[kind].push_back(seed);
-    examples_.try_emplace(kind, fmt::format("{} ({})", failure, world_of(seed).preset));
+    examples_.try_emplace(kind, fmt::format("{} ({})", failure, world_of(seed, knobs_).settings()));
   }
 
   std::uint64_t first_;
   std::uint64_t count_;
+  bool knobs_;
   std::uint64_t judged_ = 0;
   std::uint64_t refused_ = 0;
   std::map<std::string, std::vector<std::uint64_t>> seeds_;  ///< By kind of failure.
@@ -268,7 +295,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 void write_worlds(std::uint64_t first, std::uint64_t count, const std::string& folder) {
   std::map<std::string, std::ofstream> files;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const RandomWorldCase item = world_of(seed);
+    const SoakCase item = world_of(seed, false);
     auto [file, is_new] = files.try_emplace(item.preset);
     if (is_new) file->second.open(fmt::format("{}/{}.jsonl", folder, item.preset));
     std::string snapshot = dump(cluster_of(item.objects), DumpFormat::json);
@@ -281,6 +308,7 @@ void write_worlds(std::uint64_t first, std::uint64_t count, const std::string& f
 
 int run_soak(std::span<char*> arguments) {
   std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+  const bool knobs = std::erase(words, "--knobs") > 0;
   std::string folder;
   const bool writes = words.size() == 4 && words[2] == "--write";
   if (writes || (words.size() == 4 && words[2] == "--keep")) folder = words[3];
@@ -288,14 +316,16 @@ int run_soak(std::span<char*> arguments) {
   const std::optional<std::uint64_t> first = shaped ? number(words[0]) : std::nullopt;
   const std::optional<std::uint64_t> count = shaped ? number(words[1]) : std::nullopt;
   if (!first || !count || *count == 0) {
-    fmt::print(stderr, "usage: mixed_soak FIRST_SEED COUNT [--keep FOLDER | --write FOLDER]\n");
+    fmt::print(stderr,
+               "usage: mixed_soak FIRST_SEED COUNT [--keep FOLDER] [--knobs]\n"
+               "       mixed_soak FIRST_SEED COUNT --write FOLDER\n");
     return 2;
   }
   if (writes) {
     write_worlds(*first, *count, folder);
     return 0;
   }
-  Soak soak(*first, *count);
+  Soak soak(*first, *count, knobs);
   soak.run();
   soak.report();
   if (!folder.empty()) soak.keep(folder);

@@ -69,9 +69,10 @@ std::vector<AskName> nameable(const std::vector<Change>& objects,
 
 class WorldJudge {
  public:
-  WorldJudge(const std::vector<Change>& objects, std::string_view preset, std::uint64_t seed)
+  WorldJudge(const std::vector<Change>& objects, const Configuration& configuration,
+             std::uint64_t seed)
       : objects_(objects),
-        configuration_(*load_preset(preset)),
+        configuration_(configuration),
         cluster_(cluster_of(objects)),
         random_(seed) {}
 
@@ -144,7 +145,12 @@ class WorldJudge {
 
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
                          std::uint64_t seed, AskedAlone asked_alone) {
-  return WorldJudge(objects, preset, seed).judge(asked_alone);
+  return judge_world(objects, *load_preset(preset), seed, asked_alone);
+}
+
+MixedVerdict judge_world(const std::vector<Change>& objects, const Configuration& configuration,
+                         std::uint64_t seed, AskedAlone asked_alone) {
+  return WorldJudge(objects, configuration, seed).judge(asked_alone);
 }
 
 }  // namespace makeway

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/configuration.hpp"
 #include "model/objects.hpp"
 
 namespace makeway {
@@ -25,5 +26,8 @@ enum class AskedAlone : std::uint8_t { one, each };
 /// `seed` decides how the input is shuffled and which ask is asked alone.
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
                          std::uint64_t seed, AskedAlone asked_alone = AskedAlone::one);
+/// The same under any configuration.
+MixedVerdict judge_world(const std::vector<Change>& objects, const Configuration& configuration,
+                         std::uint64_t seed, AskedAlone asked_alone);
 
 }  // namespace makeway

@@ -1,9 +1,13 @@
 #include "support/random_configuration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "codec/presets.hpp"
@@ -115,6 +119,26 @@ void add_random_profile(Prng& random, std::string name, Configuration& configura
   std::erase_if(configuration.profiles.back().knobs, [](const ProfileKnob& each) {
     return each.path == compatibility_path || each.path == "workload.scoreKeys";
   });
+}
+
+std::vector<std::string> random_overrides(Prng& random, std::string_view preset,
+                                          std::size_t count) {
+  const std::span<const Knob> all = knobs();
+  Configuration configuration = *load_preset(preset);
+  std::vector<std::string> overrides;
+  for (std::size_t at = 0; at < count; ++at) {
+    const Knob& knob =
+        random.chance(20) ? *find_knob(compatibility_path) : all[random.below(all.size())];
+    // Texts name namespaces, presets and the like; the rest is for live runs.
+    const bool is_text = knob.type == KnobType::text || knob.type == KnobType::text_list;
+    if (is_text || is_bound(knob) || knob.section() == "live") continue;
+    std::string assignment = fmt::format("{}={}", knob.path, random_value(random, knob));
+    Configuration next = configuration;
+    if (apply_override(next, assignment) || has_errors(validate(next))) continue;
+    configuration = std::move(next);
+    overrides.push_back(std::move(assignment));
+  }
+  return overrides;
 }
 
 Configuration random_configuration(Prng& random) {
