@@ -87,6 +87,8 @@ class PodFit {
   std::span<const std::int64_t> kept_free() const { return kept_free_; }
   /// The ask is pinned to the node: it takes turns with the reservations of other pinned pods.
   void take_turns_on(NodeIndex node) { hold_ask_.turns_on = node; }
+  /// The ask, as holds see it.
+  const HoldAsk& hold_ask() const { return hold_ask_; }
   /// Pending pods whose nomination to the node blocks the ask.
   std::vector<PodIndex> holders(NodeIndex node) const;
   /// Another ask that is alike in everything that is looked at here takes its turn.

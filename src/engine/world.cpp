@@ -171,8 +171,7 @@ void World::leave(std::span<const PodIndex> victims) {
   end_operation();
 }
 
-// ---- Waiting
-// -------------------------------------------------------------------------------------
+// ---- Waiting ------------------------------------------------------------------------------------
 
 void World::take(PodIndex leaving) {
   if (!is_taken(leaving)) taken_.writable(leaving) = 1;

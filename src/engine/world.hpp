@@ -1,4 +1,4 @@
-// World: which room is free now, soon and late, while a cycle is decided.
+// World: where pods are now, soon and late, while a cycle is decided.
 //
 // Horizons
 //   now   `now()`: everything that is bound, and what this cycle binds
@@ -6,8 +6,8 @@
 //         leave soon (Departures)
 //   late  `after()` while late pods are credited to an ask (`credit_late`)
 // An ask that fits now and soon is bound at once; one that fits soon only waits; otherwise victims
-// are looked for in `after`. What is kept for pods that were not decided yet is in `holds()`.
-// Queues count by the same two worlds (AskLimits), and sessions read both.
+// are looked for in `after`. What is kept for pods that were not decided yet is in `holds()`. What
+// is free at a horizon, for nodes and for queues, is read through Room (room.hpp).
 //
 // Only the operations change it: `bind`, `nominate`, `leave`, `decided`, `await`, `credit_late`.
 // Between them a caller may try moves in the two scratch worlds, and undoes them. CHECKed:

@@ -207,8 +207,7 @@ class World::PromiseKeeper {
   const Cluster& cluster_;
 };
 
-// ---- Arrivals
-// ------------------------------------------------------------------------------
+// ---- Arrivals -----------------------------------------------------------------------------------
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
   const PodOnNode coming{.pod = pod, .node = node};
@@ -303,8 +302,7 @@ void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex
   end_operation();
 }
 
-// ---- What may be done
-// ----------------------------------------------------------------------------
+// ---- What may be done ---------------------------------------------------------------------------
 
 bool World::must_check_promises(PodIndex ask) const {
   if (has_promises()) return true;

@@ -11,11 +11,11 @@
 
 namespace makeway {
 
-QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table,
-                          const Departures* departures)
-    : cluster_(cluster),
+QueueRoom::Ledger::Ledger(const World& world, const QueueTable& table, Horizon horizon)
+    : cluster_(world.cluster()),
+      departures_(world.departures()),
       table_(table),
-      departures_(departures),
+      horizon_(horizon),
       used_(table.rows() * table.resources()) {
   for (std::uint32_t at = 0; at < table.rows(); ++at) {
     const QueueRow row{at};
@@ -23,14 +23,13 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table,
       used_[row.value * table.resources() + column] = table.at(row, column).used;
     }
   }
-  if (departures == nullptr) return;
-  for (const PodIndex pod : cluster.leaving_pods()) {
-    if (departures->departing(pod)) add(pod, cluster.pods().node[pod], -1);
+  for (const PodIndex pod : cluster_.leaving_pods()) {
+    if (!Room::counts_in_queue(departures_, pod, horizon)) add(pod, cluster_.pods().node[pod], -1);
   }
 }
 
 void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
-  if (departures_ == nullptr || !departures_->departing(pod)) add(pod, node, delta);
+  if (Room::counts_in_queue(departures_, pod, horizon_)) add(pod, node, delta);
 }
 
 void QueueRoom::Ledger::add(PodIndex pod, NodeIndex node, int delta) {
@@ -45,8 +44,8 @@ void QueueRoom::Ledger::add(PodIndex pod, NodeIndex node, int delta) {
 QueueRoom::QueueRoom(World& world, QueueTable table)
     : world_(world),
       table_(std::move(table)),
-      now_(world.cluster(), table_),
-      after_(world.cluster(), table_, &world.departures()) {
+      now_(world, table_, Horizon::now),
+      after_(world, table_, Horizon::soon) {
   for (const PodIndex pod : world.gone()) {
     after_.moved(pod, world.cluster().pods().node[pod], -1);
   }

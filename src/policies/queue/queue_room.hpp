@@ -1,6 +1,6 @@
 // QueueRoom: holds the asks of a cycle to what their queues may use.
 //
-// Counts what runs in each queue in the two worlds of the cycle, as pods come and go there. An ask
+// Counts what runs in each queue now and soon (engine/room.hpp), as pods come and go there. An ask
 // fits at once while used + request <= allocated, and once others have left while that holds with
 // what its queue is promised. While it is an ask's turn, victims come from its queue only. Asks
 // outside every queue use room that no queue is promised, and take victims among pods outside. No
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/ask_limits.hpp"
-#include "engine/world.hpp"
+#include "engine/room.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_table.hpp"
 
@@ -52,23 +52,22 @@ class QueueRoom : public AskLimits {
   Reason title() const override;
 
  private:
-  /// What runs in each queue in one world.
+  /// What runs in each queue at one horizon.
   class Ledger : public ScratchWatcher {
    public:
-    Ledger(const Cluster& cluster, const QueueTable& table) : Ledger(cluster, table, nullptr) {}
-    /// Departing pods hold nothing of their queue, whether they are in the world or not.
-    Ledger(const Cluster& cluster, const QueueTable& table, const Departures* departures);
+    Ledger(const World& world, const QueueTable& table, Horizon horizon);
     void moved(PodIndex pod, NodeIndex node, int delta) override;
     std::int64_t used(QueueRow row, std::size_t column) const {
       return used_[row.value * table_.resources() + column];
     }
 
    private:
-    const Cluster& cluster_;
     void add(PodIndex pod, NodeIndex node, int delta);
 
+    const Cluster& cluster_;
+    const Departures& departures_;
     const QueueTable& table_;
-    const Departures* departures_;  ///< Null: departing pods count.
+    Horizon horizon_;
     std::vector<std::int64_t> used_;
   };
 

@@ -4,7 +4,6 @@
 #include <set>
 #include <tuple>
 
-#include "base/checked_math.hpp"
 #include "model/find_resource.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
@@ -15,6 +14,8 @@ namespace makeway {
 Fleet::Fleet(const Draft& draft)
     : draft_(draft),
       world_(draft.world),
+      world_room_(draft.world),
+      row_(draft.world.cluster().order().columns()),
       deployment_key_(cluster().strings().find(names::deployment).value_or(StringId{0})) {
   find_planes();
   find_columns();
@@ -138,76 +139,43 @@ void Fleet::find_awaited() {
   }
 }
 
-/// By another policy, in this cycle.
-bool Fleet::made_to_leave(PodIndex pod) const {
-  return world_.rules().settled(pod) && world_.now().node_of(pod).exists() &&
-         !world_.after().node_of(pod).exists();
-}
-
-void Fleet::occupy(std::span<std::int64_t> room, RequestId requests) {
-  const std::uint32_t row = amounts_of(requests);
+/// The columns that count here; what no node or pod has ever named stays 0.
+void Fleet::copy_row(std::span<std::int64_t> left) const {
   for (std::size_t column = 0; column < columns(); ++column) {
-    room[column] = saturated_sub(room[column], amounts_[row * columns() + column]);
+    if (columns_[column].exists()) left[column] = row_[columns_[column].value];
   }
 }
 
+/// To the row: what victims of this cycle free, and perhaps pods that asks wait for.
+void Fleet::give_leaving(NodeIndex node, bool awaited_too) const {
+  for (const PodIndex pod : cluster().order().pods(node)) {
+    const bool gone = world_room_.made_to_leave(pod) || (awaited_too && awaited_.contains(pod));
+    if (gone) world_room_.give(pod, row_);
+  }
+}
+
+/// `room` is not what is free soon: of the leaving pods only those count as gone that this cycle
+/// evicts or waits for. Each other one may be claimed for a replica, and its room comes with it.
 void Fleet::add_room(PlaceIndex place) {
   const NodeIndex node = places_[place].node;
-  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
-  const std::span<const std::int64_t> used = world_.now().used(node);
-  const std::span<std::int64_t> left = room(place);
-  for (std::size_t column = 0; column < columns(); ++column) {
-    if (!columns_[column].exists()) continue;
-    const std::size_t at = columns_[column].value;
-    left[column] = saturated_sub(allocatable[at], used[at]);
-  }
   // Reservations of pinned pods keep their room, whatever the priorities.
   const HoldAsk replica{.pod = {}, .unit = {}, .rank = HoldRank::highest(), .turns_on = {}};
-  for (const PodIndex pod : cluster().nodes().nominated[node]) {
-    if (world_.holds().blocks(pod, replica, world_.after())) {
-      occupy(left, cluster().pods().requests[pod]);
-    }
+  world_room_.free_for(node, Horizon::now, replica, row_);
+  copy_row(free_room(place));
+  if (world_.after().touched(node)) {
+    world_room_.take_arrivals(node, row_);
+    // What they free beyond the need of their asks is there for others (law 8).
+    give_leaving(node, true);
   }
-  std::ranges::copy(left, free_room(place).begin());
-  if (!world_.after().touched(node)) return;
-  // Pods that were nominated to the node in this cycle take its room, too.
-  for (const PodIndex pod : world_.after().placed(node)) {
-    if (world_.now().node_of(pod) != node) occupy(left, cluster().pods().requests[pod]);
-  }
-  // What their victims and awaited pods free beyond their need is there for others (law 8).
-  for (const PodIndex pod : cluster().order().pods(node)) {
-    if (!made_to_leave(pod) && !awaited_.contains(pod)) continue;
-    const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
-    for (std::size_t column = 0; column < columns(); ++column) {
-      left[column] = saturated_add(left[column], amounts_[row * columns() + column]);
-    }
-  }
+  copy_row(room(place));
 }
 
 void Fleet::first_room(PlaceIndex place, std::vector<std::int64_t>& left) const {
   const NodeIndex node = places_[place].node;
   left.assign(columns(), 0);
-  const std::span<const std::int64_t> used = cluster().order().used(node);
-  for (const ResourceAmount& item : cluster().requests(cluster().nodes().allocatable[node])) {
-    const auto found = std::ranges::find(columns_, item.resource);
-    if (found != columns_.end())
-      left[static_cast<std::size_t>(found - columns_.begin())] = item.amount;
-  }
-  for (std::size_t column = 0; column < columns(); ++column) {
-    if (columns_[column].exists()) {
-      left[column] = saturated_sub(left[column], used[columns_[column].value]);
-    }
-  }
-  if (!world_.after().touched(node)) return;
-  for (const PodIndex pod : cluster().order().pods(node)) {
-    if (!made_to_leave(pod)) continue;
-    for (const ResourceAmount& item : cluster().requests(cluster().pods().requests[pod])) {
-      const auto found = std::ranges::find(columns_, item.resource);
-      if (found == columns_.end()) continue;
-      std::int64_t& amount = left[static_cast<std::size_t>(found - columns_.begin())];
-      amount = saturated_add(amount, item.amount);
-    }
-  }
+  world_room_.free_at_start(node, row_);
+  if (world_.after().touched(node)) give_leaving(node, false);
+  copy_row(left);
 }
 
 DeploymentIndex Fleet::find_deployment(StringId namespace_name, StringId deployment) const {

@@ -6,9 +6,9 @@
 //   share       one deployment in one plane: its commit, its pods, how many of them are surplus
 //   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
 //
-// Two kinds of room, as in Cycle: `free_room` is there now; `room` is there once what other asks of
-// this cycle make leave or wait for is gone, and what they nominate has come. A replica that comes
-// at once needs both, a claim the second.
+// Two kinds of room, both read from Room: `free_room` is free now; `room` is that once the victims
+// of this cycle and the pods that its asks wait for are gone, and once what it nominates has come.
+// A replica that comes at once needs both, a claim the second.
 //
 // Built once a cycle in O(nodes + pods); the phases change only the room, the shares' `raised` and
 // `lowered`, and what is `taken`. Numbers of planes follow their names, places of one plane follow
@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/room.hpp"
 #include "policies/shared/draft.hpp"
 
 namespace makeway {
@@ -203,8 +204,8 @@ class Fleet {
   void add_deployments();
   void add_places();
   void find_awaited();
-  bool made_to_leave(PodIndex pod) const;
-  void occupy(std::span<std::int64_t> room, RequestId requests);
+  void copy_row(std::span<std::int64_t> left) const;
+  void give_leaving(NodeIndex node, bool awaited_too) const;
   void add_room(PlaceIndex place);
   void add_replicas();
   bool add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica);
@@ -220,6 +221,8 @@ class Fleet {
 
   const Draft& draft_;
   World& world_;
+  Room world_room_;
+  mutable std::vector<std::int64_t> row_;  ///< Of a node, by resource column; used again and again.
   StringId deployment_key_;
   std::vector<ResourceIndex> columns_;  ///< None: no node or pod has ever named it.
   std::vector<std::string_view> column_names_;

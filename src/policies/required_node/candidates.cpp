@@ -12,17 +12,15 @@ bool Shortfall::any() const {
   return std::ranges::any_of(spare, [](std::int64_t amount) { return amount < 0; });
 }
 
-Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> allocatable,
-                       std::span<const std::int64_t> used) {
+Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> free) {
   Shortfall shortfall;
-  shortfall.entry_of.assign(allocatable.size(), -1);
+  shortfall.entry_of.assign(free.size(), -1);
   for (const ResourceAmount& item : requests) {
     const std::size_t column = item.resource.value;
     shortfall.entry_of[column] = static_cast<std::int32_t>(shortfall.resources.size());
     shortfall.resources.push_back(item.resource);
     shortfall.asked.push_back(item.amount);
-    shortfall.spare.push_back(
-        saturated_sub(saturated_sub(allocatable[column], used[column]), item.amount));
+    shortfall.spare.push_back(saturated_sub(free[column], item.amount));
   }
   return shortfall;
 }

@@ -36,9 +36,8 @@ struct Shortfall {
   std::int64_t missing(std::size_t at) const { return spare[at] < 0 ? -spare[at] : 0; }
 };
 
-/// `used` is everything that takes room on the node.
-Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> allocatable,
-                       std::span<const std::int64_t> used);
+/// `free` is the room of the node, by resource column.
+Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> free);
 
 struct PinnedCandidate {
   PodIndex first;  ///< Its only pod, or the first by name.

@@ -8,6 +8,7 @@
 
 #include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
+#include "engine/room.hpp"
 #include "model/required_node.hpp"
 #include "policies/required_node/candidates.hpp"
 #include "policies/required_node/required_node_explain.hpp"
@@ -152,14 +153,14 @@ bool PinnedAsk::is_refused() {
 
 /// In `after`, beside the claims of replicas.
 bool PinnedAsk::has_room() {
-  fit_->keep_free(world_.holds().claimed(world_.after(), node_));
+  fit_->keep_free(Room(world_).claimed(node_, Horizon::soon));
   return !fit_->check(node_) && world_.keeps_promises(pod_, node_, {}) &&
          !world_.needs_uncertain_arrival(*fit_, node_, {});
 }
 
 void PinnedAsk::look_at_now() {
   now_.emplace(world_.survey(), world_.now(), pod_, world_.holds());
-  now_->keep_free(world_.holds().claimed(world_.now(), node_));
+  now_->keep_free(Room(world_).claimed(node_, Horizon::now));
 }
 
 bool PinnedAsk::fits_now() {
@@ -247,19 +248,15 @@ void PinnedAsk::reserve() {
                                      .since = std::min(noted.value_or(now), now)};
 }
 
-/// Also beside the pods that hold room by their nominations.
+/// Beside what is held and claimed.
 Shortfall PinnedAsk::shortfall() {
-  Scratch& scratch = world_.after();
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  for (const PodIndex pod : fit_->holders(node_)) scratch.place(pod, node_);
-  const std::span<const std::int64_t> used_there = scratch.used(node_);
-  std::vector<std::int64_t> used(used_there.begin(), used_there.end());
-  for (std::size_t column = 0; column < fit_->kept_free().size(); ++column) {
-    used[column] = saturated_add(used[column], fit_->kept_free()[column]);
+  std::vector<std::int64_t> free(world_.cluster().order().columns());
+  Room(world_).free_for(node_, Horizon::soon, fit_->hold_ask(), free);
+  const std::span<const std::int64_t> claimed = fit_->kept_free();
+  for (std::size_t column = 0; column < claimed.size(); ++column) {
+    free[column] = saturated_sub(free[column], claimed[column]);
   }
-  Shortfall shortfall = shortfall_of(fit_->requests(), world_.survey().allocatable(node_), used);
-  scratch.rollback(before);
-  return shortfall;
+  return shortfall_of(fit_->requests(), free);
 }
 
 /// Both delays count: that of the reservation, and the one that every ask has.

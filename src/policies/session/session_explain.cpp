@@ -7,6 +7,7 @@
 
 #include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
+#include "engine/room.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
@@ -121,16 +122,6 @@ std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
   return wanted;
 }
 
-bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t>& wanted) {
-  const std::span<const std::int64_t> allocatable = world.survey().allocatable(node);
-  const std::span<const std::int64_t> used = world.now().used(node);
-  for (std::size_t column = 0; column < wanted.size(); ++column) {
-    const std::int64_t room = saturated_sub(allocatable[column], used[column]);
-    if (wanted[column] > 0 && room < wanted[column]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void explain_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
@@ -138,9 +129,10 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
   const auto wanted = wanted_by_node(table, entry, places);
   std::vector<NodeIndex> nodes;
   for (const auto& [node, amounts] : wanted) nodes.push_back(node);
+  const Room room(world);
   const auto fits = [&] {
     return std::ranges::all_of(
-        wanted, [&](const auto& item) { return finds_room_now(world, item.first, item.second); });
+        wanted, [&](const auto& item) { return room.fits(item.first, Horizon::now, item.second); });
   };
   const std::vector<PodIndex> needed = world.needed_leavers(nodes, World::Elsewhere::ignored, fits);
   wait_for(world, needed, ask);

@@ -42,6 +42,7 @@ std::int64_t RoomRows::count(SessionPlace place, std::span<const ResourceAmount>
 
 SessionRoom::SessionRoom(World& world, const SessionTable& table)
     : world_(world),
+      room_(world),
       table_(table),
       both_(table.nodes().size(), world.cluster().order().columns()),
       after_(table.nodes().size(), world.cluster().order().columns()),
@@ -60,30 +61,26 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
 
 void SessionRoom::read(SessionPlace place) {
   const NodeIndex node = table_.nodes()[place];
-  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
-  const std::span<const std::int64_t> used_now = world_.now().used(node);
-  const std::span<const std::int64_t> used_after = world_.after().used(node);
   const std::span<std::int64_t> both = both_[place];
   const std::span<std::int64_t> after = after_[place];
   const std::span<const std::int64_t> kept = std::as_const(kept_)[place];
+  room_.free(node, Horizon::now, both);
+  room_.free(node, Horizon::soon, after);
   for (std::size_t column = 0; column < both.size(); ++column) {
-    const std::int64_t now = saturated_sub(allocatable[column], used_now[column]);
-    const std::int64_t later = saturated_sub(allocatable[column], used_after[column]);
     // Far from the border, so that giving and taking again leaves what was there.
-    after[column] = std::clamp(saturated_sub(later, kept[column]), -room_max, room_max);
-    both[column] = std::min(now, after[column]);
+    after[column] = std::clamp(saturated_sub(after[column], kept[column]), -room_max, room_max);
+    both[column] = std::min(both[column], after[column]);
   }
 }
 
 /// Reservations of pinned pods keep their room, whatever the priorities: neither side takes what is
 /// kept for the other.
 void SessionRoom::hold(SessionPlace place) {
-  const Cluster& cluster = world_.cluster();
   const HoldAsk session{.pod = {}, .unit = {}, .rank = HoldRank::highest(), .turns_on = {}};
-  for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
-    if (!world_.holds().blocks(pod, session, world_.after())) continue;
-    keep(place, cluster.requests(cluster.pods().requests[pod]));
-  }
+  const std::span<std::int64_t> both = both_[place];
+  const std::span<std::int64_t> after = after_[place];
+  room_.take_held(table_.nodes()[place], session, after);
+  std::ranges::transform(both, after, both.begin(), std::ranges::min);
 }
 
 void SessionRoom::keep(SessionPlace place, std::span<const ResourceAmount> amounts) {

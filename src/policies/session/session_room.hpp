@@ -1,9 +1,9 @@
 // SessionRoom: what is free on the nodes of resource groups, and where a session fits into it.
 //
-// Two worlds, as in the cycle. `now` counts all pods that are there or come at once, `after` also
-// pods to come, without those that leave. A session that starts at once must fit into both,
-// so `both` is the smaller of the two, amount by amount. Rows of amounts lie one after the other,
-// one row a node; `refresh` follows what other asks did meanwhile.
+// The rows are read from Room (engine/room.hpp), beside the reservations of pinned pods. `after` is
+// what is free soon. A session that starts at once must fit now and soon, so `both` is the smaller
+// of the two, amount by amount. Rows of amounts lie one after the other, one row a node; `refresh`
+// reads again what other asks changed meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/world.hpp"
+#include "engine/room.hpp"
 #include "policies/session/session_table.hpp"
 
 namespace makeway {
@@ -72,6 +72,7 @@ class SessionRoom {
   void hold(SessionPlace place);
 
   World& world_;
+  Room room_;
   const SessionTable& table_;
   RoomRows both_;
   RoomRows after_;

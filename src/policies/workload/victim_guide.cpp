@@ -5,6 +5,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/winner_tree.hpp"
+#include "engine/room.hpp"
 
 namespace makeway {
 namespace {
@@ -109,12 +110,8 @@ bool VictimGuide::worth_reading(const Node& node) const {
 
 void VictimGuide::read(Node& node) {
   node.read = true;
-  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node.node);
-  const std::span<const std::int64_t> used = fits_.scratch().used(node.node);
   node.room.resize(columns_);
-  for (std::size_t column = 0; column < columns_; ++column) {
-    node.room[column] = saturated_sub(allocatable[column], used[column]);
-  }
+  Room(world_).free(node.node, Horizon::soon, node.room);
   emptied_.list_units(node.node, node.list);
   const PodColumns& pods = world_.cluster().pods();
   const auto position = static_cast<std::uint32_t>(&node - nodes_.data());
