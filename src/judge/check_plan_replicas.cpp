@@ -153,9 +153,11 @@ void hold_for_pinned(ReplicaHearing& court) {
   const Cluster& cluster = court.cluster();
   std::set<PodIndex> asking;
   for (const HeardAsk& ask : court.hearing.asks) asking.insert(ask.pods.begin(), ask.pods.end());
+  NaiveWorld world(cluster);
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
       if (asking.contains(pod) || !court.hearing.regimes->crosses(pod)) continue;
+      if (!keeps_its_node(world, court.hearing.configuration, pod, node)) continue;
       court.now.add(node, court.requests(pod));
       court.after.add(node, court.requests(pod));
     }

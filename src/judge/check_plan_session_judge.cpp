@@ -379,7 +379,8 @@ bool SessionJudge::all_fit(const std::vector<HeardAsk::RowPlace>& rows) {
   for (const HeardAsk::RowPlace& each : rows) place(each.row, each.node);
   for (const HeardAsk::RowPlace& each : rows) {
     for (const PodIndex pod : walk_.cluster().nodes().nominated[each.node]) {
-      const bool held = walk_.regimes().crosses(pod) && !walk_.is_decided(pod);
+      const bool held = walk_.regimes().crosses(pod) && !walk_.is_decided(pod) &&
+                        keeps_its_node(after, walk_.configuration(), pod, each.node);
       if (held && !after.where(pod).exists()) place(pod, each.node);
     }
   }

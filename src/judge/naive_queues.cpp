@@ -156,6 +156,7 @@ void NaiveQueues::find_totals() {
     const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
     if (!node.exists() || !divided(node)) continue;
     const bool kernel = pods.flags[pod].kernel;
+    if (!bound && !regimes_.may_go(pod, node)) continue;  // Void.
     if (!bound && !kernel && !NaiveFit(world, pod).fits_when_empty(node)) continue;
     // Before its victims are chosen a reservation holds nothing (section 5).
     const bool pinned = configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
