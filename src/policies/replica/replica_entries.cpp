@@ -14,8 +14,6 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view rule = "replica: room that is closest to being free, on one node";
-
 /// A replica that was lost to a claim.
 struct LostReplica {
   std::string_view plane;
@@ -138,7 +136,7 @@ PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
     entry.force_delete_from = replica.force_from;
   }
   entry.reason = write_text(cluster, reason_of(ask, replica, entry));
-  entry.cause_rule = rule;
+  entry.cause_rule = write_text(cluster, {.code = ReasonCode::replica_rule});
   if (claim.kept != nullptr) {
     entry.cause_alternative = write_text(cluster, {.code = ReasonCode::replica_claim_stands});
     entry.cause_key = write_text(cluster, {.code = ReasonCode::by_kept_claim});
