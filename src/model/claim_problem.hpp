@@ -8,7 +8,6 @@
 
 namespace makeway {
 
-/// In the order of the table in claim_problem.cpp.
 enum class ClaimProblem : std::uint8_t {
   missing,
   not_created,

@@ -6,7 +6,7 @@
 //   share       one deployment in one plane: its commit, its pods, how many of them are surplus
 //   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
 //
-// Two kinds of room, as in Cycle: `free_room` is there now; `room` is there once what other asks of
+// Two kinds of room, as in World: `free_room` is there now; `room` is there once what other asks of
 // this cycle make leave or wait for is gone, and what they nominate has come. A replica that comes
 // at once needs both, a claim the second.
 //

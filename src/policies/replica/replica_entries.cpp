@@ -40,7 +40,7 @@ class ReplicaEntries {
   bool waits_for_own_surplus(const ReplicaAsk& ask) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
-  void tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
+  void report_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
   PlanRefusal refusal_of(const ReplicaObstacle& obstacle) const;
   PlanCost cost_of(const ReplicaAsk& ask) const;
   bool is_out(const ClaimedVictim& record) const;
@@ -199,7 +199,7 @@ PlanRefusal ReplicaEntries::refusal_of(const ReplicaObstacle& obstacle) const {
 }
 
 /// Each node with the replicas in the way; the first few in the sentence, the others counted.
-void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
+void ReplicaEntries::report_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
   constexpr std::size_t listed_max = 3;
   const std::vector<ReplicaObstacle> obstacles = obstacles_.of(ask);
   Reasons listed;
@@ -244,7 +244,7 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
     set_reason(world_.cluster(), entry, {.code = ReasonCode::replica_no_nodes});
     return;
   }
-  if (verdict.possible) return tell_obstacles(ask, entry);
+  if (verdict.possible) return report_obstacles(ask, entry);
   PlanRefusal refusal{.reason = RefusalReason::resource,
                       .detail = std::string(fleet_.column_name(verdict.column)),
                       .amount_min = verdict.missing,

@@ -45,7 +45,7 @@ Reason decided_by(const World& world, const VictimLadder& ladder, const Candidat
                                                          : ReasonCode::by_size_or_name};
 }
 
-/// When nobody came next on the step that was used: who comes first of those that stay.
+/// When no unit came next on the step that was used: the first of those that stay.
 std::optional<std::uint32_t> first_spared(const VictimLadder& ladder,
                                           const CandidateList& candidates,
                                           const LadderAnswer& answer) {
@@ -164,7 +164,7 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
 
 void explain_candidates(const World& world, const VictimLadder& ladder,
                         const CandidateList& candidates, std::span<const std::uint32_t> chosen,
-                        PlanReservation& told) {
+                        PlanReservation& report) {
   const Cluster& cluster = world.cluster();
   std::vector<std::uint32_t> order;
   order.reserve(candidates.units.size());
@@ -172,10 +172,10 @@ void explain_candidates(const World& world, const VictimLadder& ladder,
   const std::size_t listed = std::min(order.size(), candidates_max);
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(listed),
                             [&](std::uint32_t a, std::uint32_t b) { return ladder.before(a, b); });
-  told.candidates_count = std::ssize(candidates.units);
+  report.candidates_count = std::ssize(candidates.units);
   for (const std::uint32_t at : std::span(order).first(listed)) {
     const PinnedCandidate& unit = candidates.units[at];
-    told.candidates.push_back(
+    report.candidates.push_back(
         {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
          .name = std::string(cluster.pods().name[unit.first.value]),
          .plane = std::string(cluster.text(cluster.pods().plane[unit.first])),

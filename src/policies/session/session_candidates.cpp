@@ -33,7 +33,7 @@ SessionCandidates::Stays SessionCandidates::stays(const SessionEntry& entry) con
       protection.namespaces.end()) {
     return Stays::protected_namespace;
   }
-  // A clock that runs behind makes nobody younger than 0.
+  // A clock that runs behind makes no session younger than 0.
   const Duration runtime = std::max(Duration{}, table_.now() - entry.started);
   if (runtime < protection.minimum_runtime) return Stays::too_young;
   if (partition != nullptr && runtime < partition->exempt_time) return Stays::exempt;

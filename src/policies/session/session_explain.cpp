@@ -346,7 +346,8 @@ void VictimExplainer::add(SessionIndex index) {
   ask_.session->victims.push_back(std::move(fate));
 }
 
-/// The next in the order who stays; else one before it who was put back; else there was no choice.
+/// The next in the order that stays; else one before it that was put back; else there was no
+/// choice.
 void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) const {
   const SessionGroup& group = table_.group_of(entry_);
   victim.cause_for = session_text(entry_);

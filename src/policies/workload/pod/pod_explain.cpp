@@ -75,14 +75,14 @@ namespace {
 
 /// The first few refusals, and how many there are besides.
 Reasons few_refusals(const std::vector<PlanRefusal>& refusals) {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t listed_max = 3;
   Reasons few;
-  for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
+  for (std::size_t at = 0; at < std::min(refusals.size(), listed_max); ++at) {
     few.push_back({.code = ReasonCode::nodes_refuse,
                    .arguments = {refusals[at].nodes, refusal_sentence(refusals[at])}});
   }
-  if (refusals.size() > told_max) {
-    few.push_back({.code = ReasonCode::more_refusals, .arguments = {refusals.size() - told_max}});
+  if (refusals.size() > listed_max) {
+    few.push_back({.code = ReasonCode::more_refusals, .arguments = {refusals.size() - listed_max}});
   }
   return few;
 }
@@ -120,7 +120,7 @@ Reason nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain)
 
 namespace {
 
-/// The pod, then who leaves with it, by name: the rest of a group that leaves whole.
+/// The pod, then the pods that leave with it, by name: the rest of a group that leaves whole.
 std::vector<PodIndex> leaving_together(const World& world, PodIndex pod) {
   const Cluster& cluster = world.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -193,7 +193,7 @@ void add_holders(World& world, PodIndex own, const PlanAsk& ask, NodeIndex node,
   sort_holders(refusal);
 }
 
-/// Nodes where somebody may hold the room; every ask without a place looks for one.
+/// Nodes where a pod may hold the room; every ask without a place looks for one.
 constexpr std::size_t looked_at_max = 100;
 
 /// Whether the node, were it empty, would have enough of what it refuses the pod for.
@@ -218,7 +218,7 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
       add_holders(world, pod, ask, nearest, refusal);
       continue;
     }
-    // Too small for it, whoever leaves. Of the nodes that are not, the first tells more.
+    // Too small for it, whichever pods leave. Of the nodes that are not, the first says more.
     std::size_t looked_at = 0;
     for (const NodeIndex node : world.survey().nodes()) {
       if (!is_large_enough(world, pod, node, refusal.detail)) continue;
@@ -242,7 +242,7 @@ void explain_claim_users(World& world, PlanAsk& ask) {
           world.survey().claims_of(shape).volume_claims,
           [&](StringId claim) { return world.survey().text(claim) == refusal.detail; });
     };
-    PodIndex user;  // One pod at a time may; of several the first by name is told.
+    PodIndex user;  // One pod at a time may; of several the first by name is listed.
     for (const PodIndex pod : cluster.each_pod()) {
       if (!uses_it(pod)) continue;
       if (!user.exists() || cluster.pod_key(pod) < cluster.pod_key(user)) user = pod;
