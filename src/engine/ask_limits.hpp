@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "engine/victims.hpp"
@@ -37,7 +36,7 @@ class AskLimits : public VictimScope {
   /// "queue team-a"
   virtual Reason title() const = 0;
   /// What it may take, after `full_reason`: "its pods of lower priority".
-  virtual std::string_view own_pods() const = 0;
+  virtual Reason own_pods() const = 0;
 };
 
 }  // namespace makeway

@@ -41,13 +41,14 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
   for (const PodAffinityTerm& term : shape.affinity) affinity_.push_back(term_of(term));
   for (const PodAffinityTerm& term : shape.anti_affinity) anti_affinity_.push_back(term_of(term));
   for (const PodPreference& preference : shape.preferences.pods) {
-    wished_.push_back({.weight = preference.weight, .term = term_of(preference.term)});
+    preferences_.push_back({.weight = preference.weight, .term = term_of(preference.term)});
   }
   add_spread(shape.spread, spread_);
-  add_spread(shape.preferences.spread, wished_spread_);
+  add_spread(shape.preferences.spread, preferred_spread_);
   add_claims();
   ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
-  has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty()) || has_wishes();
+  has_terms_ =
+      !(affinity_.empty() && anti_affinity_.empty() && spread_.empty()) || has_preferences();
   count_everything();
   scratch_.attach(*this);
 }
@@ -230,8 +231,8 @@ bool PodConstraints::is_wide(const Topology& topology) const {
 std::vector<const Topology*> PodConstraints::closed_topologies() const {
   std::vector<const Topology*> closed;
   const auto add = [&](const Topology& topology, const std::vector<std::int32_t>& counts) {
-    const bool anybody = std::ranges::any_of(counts, [](std::int32_t count) { return count > 0; });
-    if (anybody && is_wide(topology)) closed.push_back(&topology);
+    const bool any_pod = std::ranges::any_of(counts, [](std::int32_t count) { return count > 0; });
+    if (any_pod && is_wide(topology)) closed.push_back(&topology);
   };
   for (const Term& term : anti_affinity_) add(*term.topology, term.counts);
   for (const Repelling& entry : repelling_) add(*entry.topology, entry.counts);
@@ -303,8 +304,8 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
     return true;
   };
   for (Spread& spread : spread_) count_spread(spread, pod, node, delta);
-  for (Spread& spread : wished_spread_) count_spread(spread, pod, node, delta);
-  for (Wished& preference : wished_) {
+  for (Spread& spread : preferred_spread_) count_spread(spread, pod, node, delta);
+  for (Preference& preference : preferences_) {
     if (matches(preference.term, pod)) add(*preference.term.topology, preference.term.counts);
   }
   if (!affinity_.empty() && matches_all_affinity(pod)) {
@@ -342,14 +343,14 @@ void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, 
 }
 
 /// A node without the label of a preference about others is as bad as the worst domain.
-PodConstraints::WishCount PodConstraints::wishes_on(NodeIndex node) const {
-  WishCount result;
-  for (const Wished& preference : wished_) {
+PodConstraints::PreferenceCount PodConstraints::preferences_on(NodeIndex node) const {
+  PreferenceCount result;
+  for (const Preference& preference : preferences_) {
     const std::uint32_t domain = preference.term.topology->domain[node];
     if (domain == Topology::no_domain) continue;
     result.points += std::int64_t{preference.weight} * preference.term.counts[domain];
   }
-  for (const Spread& spread : wished_spread_) {
+  for (const Spread& spread : preferred_spread_) {
     const std::uint32_t domain = spread.topology->domain[node];
     const std::int32_t most =
         spread.domains_by_count.empty() ? 0 : spread.domains_by_count.rbegin()->first;

@@ -11,7 +11,7 @@
 //  anti-affinity  pods that match one of the ask's terms; none in the term's domain
 //  repelled       pods whose own anti-affinity matches the ask; none in that term's domain
 //
-// Wishes (preferred terms, ScheduleAnyway) are counted alike and refuse nothing.
+// Preferences (preferred terms, ScheduleAnyway) are counted alike and refuse nothing.
 //
 // Built once from a Scratch and attached to it, so that counts stay right through every removal,
 // put-back and rollback. Building costs O(pods) when the ask has terms of its own, O(repelling
@@ -75,12 +75,12 @@ class PodConstraints final : public ScratchWatcher {
   bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
 
   /// What other pods mean to the ask's preferences on a node.
-  struct WishCount {
+  struct PreferenceCount {
     std::int64_t points = 0;   ///< The weight of each pod in each term's domain.
     std::int64_t crowded = 0;  ///< Pods in the domains over which it would spread.
   };
-  bool has_wishes() const { return !(wished_.empty() && wished_spread_.empty()); }
-  WishCount wishes_on(NodeIndex node) const;
+  bool has_preferences() const { return !(preferences_.empty() && preferred_spread_.empty()); }
+  PreferenceCount preferences_on(NodeIndex node) const;
 
   void moved(PodIndex pod, NodeIndex node, int delta) override;
 
@@ -121,7 +121,7 @@ class PodConstraints final : public ScratchWatcher {
     }
   };
 
-  struct Wished {
+  struct Preference {
     std::int32_t weight = 0;
     Term term;
   };
@@ -165,8 +165,8 @@ class PodConstraints final : public ScratchWatcher {
   std::int64_t affinity_total_ = 0;
   std::vector<Term> anti_affinity_;
   std::vector<Spread> spread_;
-  std::vector<Wished> wished_;
-  std::vector<Spread> wished_spread_;
+  std::vector<Preference> preferences_;
+  std::vector<Spread> preferred_spread_;
   std::vector<OnePodClaim> one_pod_;
   std::vector<AttachedVolume> volumes_;  ///< Of drivers that some node limits; by driver.
   std::vector<Repelling> repelling_;

@@ -1,4 +1,4 @@
-// What nodes hold once all pods have left that may: from sums, and where sums do not tell.
+// What nodes hold once all pods have left that may: from sums, and where sums do not suffice.
 #include "engine/emptied_nodes.hpp"
 
 #include <gtest/gtest.h>

@@ -46,8 +46,8 @@ class PodFit {
   const std::optional<Refused>& refused_by_node(NodeIndex node) {
     const std::optional<Refused>& refused = survey_.placing(placing_, node).refused;
     // kube-scheduler's order of filters: affinity before volumes.
-    const bool told_later = !refused || refused->reason == RefusalReason::claim_node;
-    if (pinned_ && node != required_node_ && told_later) return not_the_required_node_;
+    const bool reported_later = !refused || refused->reason == RefusalReason::claim_node;
+    if (pinned_ && node != required_node_ && reported_later) return not_the_required_node_;
     if (refused) return refused;
     return stays_in_regime_ ? survey_.refused_by_regime(regime_, node) : refused;
   }

@@ -142,20 +142,22 @@ TEST(PodFit, TakenPortsFollowEveryMove) {
   Scratch scratch(scene.cluster);
   const Holds holds(survey, scene.configuration);
   PodFit fit(survey, scratch, scene.at("ask"), holds);
-  const auto told = [&](const char* name) { return text_of(survey, fit.check(scene.on(name))); };
-  EXPECT_EQ(told("n1"), "host-port 80/TCP");
+  const auto refusal_on = [&](const char* name) {
+    return text_of(survey, fit.check(scene.on(name)));
+  };
+  EXPECT_EQ(refusal_on("n1"), "host-port 80/TCP");
   const Scratch::Checkpoint before = scratch.checkpoint();
   scratch.remove(scene.at("b"));
-  EXPECT_EQ(told("n1"), "host-port 80/TCP");
+  EXPECT_EQ(refusal_on("n1"), "host-port 80/TCP");
   scratch.remove(scene.at("a"));
-  EXPECT_EQ(told("n1"), "");
+  EXPECT_EQ(refusal_on("n1"), "");
   scratch.place(scene.at("a"), scene.on("n2"));
-  EXPECT_EQ(told("n2"), "host-port 80/TCP");
-  EXPECT_EQ(told("n1"), "");
+  EXPECT_EQ(refusal_on("n2"), "host-port 80/TCP");
+  EXPECT_EQ(refusal_on("n1"), "");
   scratch.rollback(before);
-  EXPECT_EQ(told("n2"), "");
+  EXPECT_EQ(refusal_on("n2"), "");
   scratch.remove(scene.at("a"));
-  EXPECT_EQ(told("n1"), "host-port 80/TCP");
+  EXPECT_EQ(refusal_on("n1"), "host-port 80/TCP");
 }
 
 TEST(PodFit, CanRespectEveryNomination) {

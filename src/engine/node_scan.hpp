@@ -31,7 +31,7 @@ class NodeScan {
   NodeScan(PodFit& fit, const VictimRules& rules);
 
   static constexpr std::size_t ahead = 8;
-  /// Told `ahead` nodes before its turn, a node's memory is there when it is needed.
+  /// Called `ahead` nodes before its turn, a node's memory is there when it is needed.
   void soon(NodeIndex node) const { survey_.cluster().order().prefetch(node); }
   bool has_room(NodeIndex node) const { return has_room(node, scratch_.used(node)); }
   /// The same, were `used` all that is used on the node.

@@ -1,7 +1,5 @@
 #include "engine/score.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -249,16 +247,6 @@ std::int64_t ScoreFloor::highest_allowed(const ScoreTerms& score) const {
       std::all_of(score.begin(), score.begin() + static_cast<std::ptrdiff_t>(highest_at_),
                   [](const ScoreTerm& term) { return term.value == 0; });
   return least_before ? score[highest_at_].value : no_limit;
-}
-
-std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner) {
-  CHECK(loser.size() == winner.size(), "scores of different keys");
-  for (std::size_t at = 0; at < loser.size(); ++at) {
-    if (loser[at].value == winner[at].value) continue;
-    return fmt::format("{}: {} against {}", choice_name(loser[at].key), loser[at].value,
-                       winner[at].value);
-  }
-  return {};
 }
 
 }  // namespace makeway

@@ -74,7 +74,4 @@ class ScoreFloor {
   std::size_t highest_at_ = 0;  ///< Position of the key `highest-priority`.
 };
 
-/// "victims: 3 against 2": the first key on which `loser` differs from `winner`; empty when none.
-std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner);
-
 }  // namespace makeway

@@ -1,10 +1,10 @@
 #include "engine/shape_claims.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <string>
 
+#include "model/claim_problem.hpp"
 #include "model/names.hpp"
 #include "model/node_match.hpp"
 #include "model/selector.hpp"
@@ -44,7 +44,7 @@ class Resolver {
   const StorageClass* class_of(const PersistentVolumeClaim& claim) const;
   bool may_take_existing(const PersistentVolumeClaim& claim, std::string_view class_name) const;
   /// What is certain wins over what cannot be said.
-  void refuse(const ClaimUse& use, std::string_view why,
+  void refuse(const ClaimUse& use, ClaimProblem problem, std::string_view argument = {},
               RefusalReason reason = RefusalReason::claim);
   ClaimPlace place(const ClaimUse& use) { return {.note = texts_.intern(name_of(use))}; }
   static std::string name_of(const ClaimUse& use);
@@ -56,16 +56,16 @@ class Resolver {
 
 std::string Resolver::name_of(const ClaimUse& use) {
   const bool volume = use.kind == ClaimKind::volume || use.kind == ClaimKind::own_volume;
-  return fmt::format("{} {}", volume ? "persistentVolumeClaim" : "resourceClaim",
-                     use.name.empty() ? use.local : use.name);
+  return claim_text(volume, use.name.empty() ? use.local : use.name);
 }
 
-void Resolver::refuse(const ClaimUse& use, std::string_view why, RefusalReason reason) {
+void Resolver::refuse(const ClaimUse& use, ClaimProblem problem, std::string_view argument,
+                      RefusalReason reason) {
   const bool known = found_.refused && (found_.refused->reason == RefusalReason::claim ||
                                         reason == RefusalReason::unsupported);
   if (known) return;
   found_.refused = {.reason = reason,
-                    .note = texts_.intern(fmt::format("{}{}", name_of(use), why))};
+                    .note = texts_.intern(claim_problem_text(name_of(use), problem, argument))};
 }
 
 ShapeClaims Resolver::resolve(const PodShape& shape) {
@@ -81,23 +81,27 @@ ShapeClaims Resolver::resolve(const PodShape& shape) {
 
 void Resolver::volume_claim(const ClaimUse& use) {
   const bool own = use.kind == ClaimKind::own_volume;
-  const StringId key = texts_.intern(fmt::format("{}/{}", use.namespace_name, use.name));
+  const StringId key = texts_.intern(use.namespace_name + "/" + use.name);
   if (!own) found_.volume_claims.push_back(key);
   const auto* const claim =
       find_object<PersistentVolumeClaim>(cluster_, use.namespace_name, use.name);
-  if (claim == nullptr) return refuse(use, own ? " is not created yet" : " does not exist");
-  if (own && !belongs_to(*claim, use)) return refuse(use, " was not created for this pod");
+  if (claim == nullptr) {
+    return refuse(use, own ? ClaimProblem::not_created : ClaimProblem::missing);
+  }
+  if (own && !belongs_to(*claim, use)) {
+    return refuse(use, ClaimProblem::of_another_pod);
+  }
   if (!own && claim->one_pod) found_.one_pod.push_back(key);
   count_volume(*claim);
-  if (claim->lost) return refuse(use, " has lost its volume");
-  if (claim->deletion) return refuse(use, " is being deleted");
+  if (claim->lost) return refuse(use, ClaimProblem::volume_lost);
+  if (claim->deletion) return refuse(use, ClaimProblem::being_deleted);
   claim->bound ? bound_claim(use, *claim) : unbound_claim(use, *claim);
 }
 
 void Resolver::bound_claim(const ClaimUse& use, const PersistentVolumeClaim& claim) {
   const auto* const volume = find_object<PersistentVolume>(cluster_, {}, claim.volume);
   if (volume == nullptr) {
-    return refuse(use, fmt::format(" is bound to volume {}, which does not exist", claim.volume));
+    return refuse(use, ClaimProblem::volume_missing, claim.volume);
   }
   ClaimPlace where = place(use);
   if (!volume->node_terms.empty()) where.terms = &volume->node_terms;
@@ -109,18 +113,18 @@ void Resolver::bound_claim(const ClaimUse& use, const PersistentVolumeClaim& cla
 void Resolver::unbound_claim(const ClaimUse& use, const PersistentVolumeClaim& claim) {
   const StorageClass* const storage = class_of(claim);
   if (!claim.volume.empty()) {
-    return refuse(use, fmt::format(" is not bound to volume {} yet", claim.volume));
+    return refuse(use, ClaimProblem::volume_unbound, claim.volume);
   }
-  if (storage == nullptr || !storage->waits_for_pod) return refuse(use, " is not bound yet");
+  if (storage == nullptr || !storage->waits_for_pod) {
+    return refuse(use, ClaimProblem::unbound);
+  }
   const bool chosen = !claim.selected_node.empty();
   if (!chosen && may_take_existing(claim, storage->name)) {
-    return refuse(use,
-                  fmt::format(" (which may take one of the volumes of class {})", storage->name),
+    return refuse(use, ClaimProblem::may_take_existing_volume, storage->name,
                   RefusalReason::unsupported);
   }
   if (storage->provisioner.empty() || storage->provisioner == names::no_provisioner) {
-    return refuse(use,
-                  fmt::format(" has no matching volume, and class {} creates none", storage->name));
+    return refuse(use, ClaimProblem::no_volume, storage->name);
   }
   ClaimPlace where = place(use);
   if (chosen) where.node = claim.selected_node;
@@ -162,7 +166,7 @@ void Resolver::count_volume(const PersistentVolumeClaim& claim) {
   if (volume != nullptr) return add(volume->driver, volume->handle);
   const StorageClass* const storage = class_of(claim);
   if (storage == nullptr) return;
-  add(storage->provisioner, fmt::format("new {}/{}", claim.namespace_name, claim.name));
+  add(storage->provisioner, "new " + claim.namespace_name + "/" + claim.name);
 }
 
 void Resolver::resource_claim(const ClaimUse& use) {
@@ -170,15 +174,18 @@ void Resolver::resource_claim(const ClaimUse& use) {
   const ResourceClaim* const claim =
       use.name.empty() ? nullptr
                        : find_object<ResourceClaim>(cluster_, use.namespace_name, use.name);
-  if (claim == nullptr)
-    return refuse(use, use.name.empty() ? " is not created yet" : " does not exist");
-  if (claim->deletion) return refuse(use, " is being deleted");
-  if (own && !belongs_to(*claim, use)) return refuse(use, " was not created for this pod");
+  if (claim == nullptr) {
+    return refuse(use, use.name.empty() ? ClaimProblem::not_created : ClaimProblem::missing);
+  }
+  if (claim->deletion) return refuse(use, ClaimProblem::being_deleted);
+  if (own && !belongs_to(*claim, use)) {
+    return refuse(use, ClaimProblem::of_another_pod);
+  }
   if (!claim->allocated) {
-    return refuse(use, " (which is not allocated)", RefusalReason::unsupported);
+    return refuse(use, ClaimProblem::not_allocated, {}, RefusalReason::unsupported);
   }
   if (claim->reserved_for.size() >= consumers_max) {
-    return refuse(use, fmt::format(" is in use by {} pods", claim->reserved_for.size()));
+    return refuse(use, ClaimProblem::in_use, std::to_string(claim->reserved_for.size()));
   }
   if (claim->node_terms.empty()) return;
   ClaimPlace where = place(use);

@@ -171,7 +171,7 @@ StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
     if (avoids) ++verdict.avoided;
   }
   for (const NodePreference& preference : shape.preferences.nodes) {
-    if (selects_node(preference.term, labels, node_name)) verdict.wished += preference.weight;
+    if (selects_node(preference.term, labels, node_name)) verdict.preferred += preference.weight;
   }
   verdict.affinity_matches = allows_node(shape, labels, node_name);
   if (!verdict.affinity_matches) refuse(RefusalReason::node_affinity, {});

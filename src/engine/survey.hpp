@@ -58,7 +58,7 @@ struct StaticVerdict {
   bool affinity_matches = true;  ///< Node selector and required node affinity.
   bool taints_tolerated = true;  ///< NoSchedule and NoExecute.
   std::int32_t avoided = 0;      ///< Taints PreferNoSchedule that it does not tolerate.
-  std::int32_t wished = 0;       ///< The weights of preferred node affinity that the node has.
+  std::int32_t preferred = 0;    ///< The weights of preferred node affinity that the node has.
   std::optional<Refused> refused;
 };
 
@@ -66,7 +66,7 @@ struct StaticVerdict {
 struct ShapeVerdicts {
   const PodShape* shape = nullptr;
   const ShapeClaims* claims = nullptr;
-  bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
+  bool by_node = false;  ///< It names single nodes, so classes do not say enough.
   /// With `by_node`: the first node that was asked about stands apart. A pinned pod's shape is
   /// asked about that one only, and there may be one such shape for every node. Once there are
   /// very many verdicts, it is the last node that was asked about.

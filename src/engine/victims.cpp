@@ -1,11 +1,10 @@
 #include "engine/victims.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "model/names.hpp"
+#include "model/reason.hpp"
 #include "model/required_node.hpp"
 
 namespace makeway {
@@ -41,16 +40,12 @@ void VictimRules::read_names() {
   for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
     if (const auto id = strings.find(name)) critical_classes_.push_back(*id);
   }
-  if (!labels_protect()) return;
-  for (const auto& [name, schedule] : survey_.cluster().own<ReplicaSchedule>()) {
-    scaled_[&schedule] =
-        fmt::format("belongs to ReplicaSchedule {}, which is only scaled down", schedule.name);
-  }
 }
 
-std::string_view VictimRules::scaled_only(PodIndex pod) const {
+StaysBecause VictimRules::scaled_only(PodIndex pod) const {
   const ReplicaSchedule* const schedule = survey_.regimes().schedule_of(pod);
-  return schedule == nullptr ? std::string_view{} : scaled_.at(schedule);
+  if (schedule == nullptr) return {};
+  return {.code = ReasonCode::stays_scaled_only, .schedule = schedule};
 }
 
 std::int32_t VictimRules::priority_of(PodIndex pod) const {
@@ -87,70 +82,75 @@ bool VictimRules::opted_out(PodIndex pod) const {
   return group && group->opted_out;
 }
 
-std::string_view VictimRules::protection(PodIndex pod) const {
+StaysBecause VictimRules::protection(PodIndex pod) const {
   constexpr std::array ways = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
-  if (configuration_->protection.protect_opted_out && opted_out(pod)) return "opted out";
+  if (configuration_->protection.protect_opted_out && opted_out(pod))
+    return {.code = ReasonCode::stays_opted_out};
   if (configuration_->protection.pinned && is_pinned_by(survey_.cluster(), pod, ways)) {
-    return "can run on one node only";
+    return {.code = ReasonCode::stays_pinned};
   }
   return protection_but_opt_out(pod);
 }
 
-std::string_view VictimRules::protection_from_scale_down(PodIndex pod) const {
-  if (configuration_->protection.protect_opted_out && opted_out(pod)) return "opted out";
+StaysBecause VictimRules::protection_from_scale_down(PodIndex pod) const {
+  if (configuration_->protection.protect_opted_out && opted_out(pod))
+    return {.code = ReasonCode::stays_opted_out};
   return own_protection(pod);
 }
 
 /// Replicas are always pods of other schedulers, and no budget is asked about them: scale-down has
 /// no such rule.
-std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
+StaysBecause VictimRules::protection_but_opt_out(PodIndex pod) const {
   const KeptBy kept = survey_.cluster().pods().flags[pod].kept;
-  if (kept == KeptBy::other_scheduler) return "of another scheduler";
-  if (kept == KeptBy::two_budgets) return "under two disruption budgets";
-  const std::string_view own = own_protection(pod);
+  if (kept == KeptBy::other_scheduler) return {.code = ReasonCode::stays_of_other_scheduler};
+  if (kept == KeptBy::two_budgets) return {.code = ReasonCode::stays_under_two_budgets};
+  const StaysBecause own = own_protection(pod);
   return own.empty() ? scaled_only(pod) : own;
 }
 
-std::string_view VictimRules::own_protection(PodIndex pod) const {
+StaysBecause VictimRules::own_protection(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodColumns& pods = cluster.pods();
   const ProtectionSettings& protection = configuration_->protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
-  if (flags.kernel) return why_kernel_stays;
-  if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
+  if (flags.kernel) return {.code = ReasonCode::stays_kernel};
+  if (protection.protect_mirror_pods && flags.mirror) return {.code = ReasonCode::stays_mirror};
   if (configuration_->workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
-    return "marked as protected";
+    return {.code = ReasonCode::stays_marked};
   }
   const auto among = [](const std::vector<StringId>& list, StringId id) {
     return !list.empty() && std::ranges::find(list, id) != list.end();
   };
-  if (among(protected_namespaces_, pods.namespace_name[pod])) return "in a protected namespace";
+  if (among(protected_namespaces_, pods.namespace_name[pod]))
+    return {.code = ReasonCode::stays_in_namespace};
   if (protection.protect_system_critical && among(critical_classes_, pods.priority_class[pod])) {
-    return "system-critical";
+    return {.code = ReasonCode::stays_system_critical};
   }
   const Duration minimum = protection.minimum_runtime;
-  if (minimum.ms > 0 && now_ - started(pod) < minimum) return "younger than the minimum runtime";
+  if (minimum.ms > 0 && now_ - started(pod) < minimum) return {.code = ReasonCode::stays_too_young};
   return {};
 }
 
-std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
-                                            std::int32_t ask_priority) const {
-  if (survey_.cluster().pods().flags[pod].kernel) return why_kernel_stays;
-  if (priority_of(pod) >= ask_priority) return "not of lower priority";
-  if (late(pod)) return "leaving, but not soon";
-  if (leaving(pod)) return "leaving, but overdue";
-  if ((*settled_)[pod] != 0) return "placed by this plan";
-  if (*scope_ != nullptr && !(*scope_)->contains(pod)) return "in another queue";
-  if (const std::string_view reason = protection(pod); !reason.empty()) return reason;
+StaysBecause VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
+                                        std::int32_t ask_priority) const {
+  if (survey_.cluster().pods().flags[pod].kernel) return {.code = ReasonCode::stays_kernel};
+  if (priority_of(pod) >= ask_priority) return {.code = ReasonCode::stays_not_lower};
+  if (late(pod)) return {.code = ReasonCode::stays_leaving_late};
+  if (leaving(pod)) return {.code = ReasonCode::stays_leaving_overdue};
+  if ((*settled_)[pod] != 0) return {.code = ReasonCode::stays_placed};
+  if (*scope_ != nullptr && !(*scope_)->contains(pod))
+    return {.code = ReasonCode::stays_in_other_queue};
+  if (const StaysBecause reason = protection(pod); !reason.empty()) return reason;
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
   if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
   const bool held = std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
     return scratch.node_of(member).exists() && !leaving(member) && !may_leave(scratch, member);
   });
-  return held ? "its group cannot leave as a whole" : std::string_view{};
+  if (!held) return {};
+  return {.code = ReasonCode::stays_with_group};
 }
 
 bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {

@@ -14,12 +14,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +27,16 @@
 #include "model/configuration.hpp"
 
 namespace makeway {
+
+enum class ReasonCode : std::uint16_t;  // model/reason.hpp
+
+/// Why a pod stays, for plan_writer; empty: it may leave.
+struct StaysBecause {
+  std::optional<ReasonCode> code;
+  const ReplicaSchedule* schedule = nullptr;  ///< The argument of `stays_scaled_only`.
+
+  bool empty() const { return !code; }
+};
 
 struct VictimUnit {
   UnitIndex unit;
@@ -100,12 +107,12 @@ class VictimRules {
   /// `engine.preemptionDelay`: from when on an ask that was created then may make others leave;
   /// none: it may already.
   std::optional<Time> delayed_until(Time created) const;
-  /// Why the pod is protected, "opted out"; empty when it is not.
-  std::string_view protection(PodIndex pod) const;
+  /// Why the pod is protected; empty when it is not.
+  StaysBecause protection(PodIndex pod) const;
   /// The same for pods that leave by scale-down (SPEC section 4).
-  std::string_view protection_from_scale_down(PodIndex pod) const;
+  StaysBecause protection_from_scale_down(PodIndex pod) const;
   /// The same for policies with other rules about pods that opted out.
-  std::string_view protection_but_opt_out(PodIndex pod) const;
+  StaysBecause protection_but_opt_out(PodIndex pod) const;
   /// Its own word, or its group's.
   bool opted_out(PodIndex pod) const;
   /// Everything but priority and the rest of its group. A pod that was moved in this world is
@@ -115,8 +122,7 @@ class VictimRules {
   bool settled(PodIndex pod) const { return (*settled_)[pod] != 0; }
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
-  std::string_view stays_because(const Scratch& scratch, PodIndex pod,
-                                 std::int32_t ask_priority) const;
+  StaysBecause stays_because(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority) const;
 
   /// Adds the units that have a pod on the node in this world and may leave for an ask of this
   /// priority; none of a node of another regime than `pods`.
@@ -163,8 +169,8 @@ class VictimRules {
   /// Other rules, which agree in every knob of the cluster.
   void obey(const Configuration& configuration) { configuration_ = &configuration; }
   void read_names();
-  std::string_view own_protection(PodIndex pod) const;
-  std::string_view scaled_only(PodIndex pod) const;
+  StaysBecause own_protection(PodIndex pod) const;
+  StaysBecause scaled_only(PodIndex pod) const;
   void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
                    VictimList& list);
   void add_pod(PodIndex pod, VictimList& list) const;
@@ -182,8 +188,7 @@ class VictimRules {
   Settled* settled_;  ///< Own, or that of the rules that these are like.
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
-  std::map<const ReplicaSchedule*, std::string> scaled_;  ///< Why their pods stay; only looked up.
-  std::vector<UnitIndex> seen_groups_;                    ///< Sorted, while units are collected.
+  std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.
 };
 
 }  // namespace makeway

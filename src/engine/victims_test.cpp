@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "model/reason.hpp"
 #include "support/plan_scene.hpp"
 
 namespace makeway {
@@ -35,7 +36,7 @@ struct RulesScene {
 struct StaysCase {
   const char* name;
   Pod victim;
-  std::string because;  ///< Empty: it may leave for an ask of priority 5.
+  std::optional<ReasonCode> because;  ///< Empty: it may leave for an ask of priority 5.
   void (*configure)(Configuration&) = nullptr;
 };
 
@@ -47,7 +48,7 @@ TEST_P(Stays, Because) {
   Survey survey(scene.cluster, scene.configuration);
   const VictimRules rules(survey, scene.configuration, scene::now);
   const Scratch scratch(scene.cluster);
-  EXPECT_EQ(rules.stays_because(scratch, scene.at("p"), 5), GetParam().because);
+  EXPECT_EQ(rules.stays_because(scratch, scene.at("p"), 5).code, GetParam().because);
 }
 
 Pod changed(const std::function<void(Pod&)>& change, std::int32_t priority = 1) {
@@ -58,25 +59,29 @@ Pod changed(const std::function<void(Pod&)>& change, std::int32_t priority = 1) 
 
 std::vector<StaysCase> stays_cases() {
   return {
-      {"NothingKeepsIt", pod("p", "n1", 4, 1), ""},
-      {"NotOfLowerPriority", pod("p", "n1", 5, 1), "not of lower priority"},
-      {"OptedOut", changed([](Pod& object) { object.opted_out = true; }), "opted out"},
-      {"OptingOutIsNotHonoured", changed([](Pod& object) { object.opted_out = true; }), "",
+      {"NothingKeepsIt", pod("p", "n1", 4, 1), {}},
+      {"NotOfLowerPriority", pod("p", "n1", 5, 1), ReasonCode::stays_not_lower},
+      {"OptedOut", changed([](Pod& object) { object.opted_out = true; }),
+       ReasonCode::stays_opted_out},
+      {"OptingOutIsNotHonoured",
+       changed([](Pod& object) { object.opted_out = true; }),
+       {},
        [](Configuration& rules) { rules.protection.protect_opted_out = false; }},
-      {"Mirror", changed([](Pod& object) { object.mirror = true; }), "mirror pod"},
+      {"Mirror", changed([](Pod& object) { object.mirror = true; }), ReasonCode::stays_mirror},
       {"OfAnotherScheduler", changed([](Pod& object) { object.kept = KeptBy::other_scheduler; }),
-       "of another scheduler"},
+       ReasonCode::stays_of_other_scheduler},
       {"UnderTwoBudgets", changed([](Pod& object) { object.kept = KeptBy::two_budgets; }),
-       "under two disruption budgets"},
-      {"Marked", changed([](Pod& object) { object.is_protected = true; }), "marked as protected"},
+       ReasonCode::stays_under_two_budgets},
+      {"Marked", changed([](Pod& object) { object.is_protected = true; }),
+       ReasonCode::stays_marked},
       {"Critical", changed([](Pod& object) { object.priority_class = "system-node-critical"; }),
-       "system-critical"},
-      {"Namespace", pod("p", "n1", 1, 1), "in a protected namespace",
+       ReasonCode::stays_system_critical},
+      {"Namespace", pod("p", "n1", 1, 1), ReasonCode::stays_in_namespace,
        [](Configuration& rules) { rules.protection.namespaces = {"default"}; }},
       {"Young", changed([](Pod& object) { object.started = scene::now; }),
-       "younger than the minimum runtime",
+       ReasonCode::stays_too_young,
        [](Configuration& rules) { rules.protection.minimum_runtime = Duration{1'000}; }},
-      {"Leaving", leaving(pod("p", "n1", 1, 1)), "leaving, but overdue"},
+      {"Leaving", leaving(pod("p", "n1", 1, 1)), ReasonCode::stays_leaving_overdue},
   };
 }
 
@@ -151,8 +156,8 @@ TEST(VictimRules, AScopeKeepsVictimsToAPart) {
   const OnlyOne only(scene.at("b"));
   rules.limit_to(&only);
   EXPECT_FALSE(rules.by_priority_alone());
-  EXPECT_EQ(rules.stays_because(scratch, scene.at("a"), 5), "in another queue");
-  EXPECT_EQ(rules.stays_because(scratch, scene.at("b"), 5), "");
+  EXPECT_EQ(rules.stays_because(scratch, scene.at("a"), 5).code, ReasonCode::stays_in_other_queue);
+  EXPECT_TRUE(rules.stays_because(scratch, scene.at("b"), 5).empty());
   rules.limit_to(nullptr);
   EXPECT_TRUE(rules.may_leave(scratch, scene.at("a")));
 }

@@ -193,7 +193,7 @@ class World {
     std::vector<PodIndex> pods_;
   };
 
-  /// While it lives, leaving pods among these are in `after`, or not, as this rule says; late ones
+  /// While it lives, leaving pods among these are in `after`, or not, as this rule says; late pods
   /// and victims of this cycle stay as they are. For an ask under another rule than the rest of the
   /// cycle (Departures).
   class LeavingRoomRule {

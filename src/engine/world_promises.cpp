@@ -226,11 +226,11 @@ void World::promise(const PodOnNode& place, bool may_be_tentative) {
   const Scratch::Checkpoint before = after_.checkpoint();
   after_.remove(place.pod);
   PodFit& fit = fit_of(place.pod);
-  const bool hopes = fit.check_unreserved(place.node) ||
-                     needs_tentative_nomination(fit, place.node, {}) ||
-                     (may_be_tentative && !keeps_promises(place.pod, place.node, {}));
+  const bool tentative = fit.check_unreserved(place.node) ||
+                         needs_tentative_nomination(fit, place.node, {}) ||
+                         (may_be_tentative && !keeps_promises(place.pod, place.node, {}));
   after_.rollback(before);
-  if (hopes) {
+  if (tentative) {
     tentative_nominations_.push_back(place.pod);
     return;
   }

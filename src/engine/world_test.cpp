@@ -195,7 +195,7 @@ const std::vector<Misuse> misuses = {
        world.leave(std::vector{scene.at("low"), scene.at("low")});
      },
      "in this cycle already"},
-    {"WhoWasPlacedIsNobodysVictim",
+    {"APlacedPodIsNoVictim",
      [](const WorldScene& scene, World& world) {
        world.bind(scene.at("ask"), scene.on("n1"));
        world.leave(std::vector{scene.at("ask")});

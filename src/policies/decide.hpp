@@ -19,7 +19,7 @@ namespace makeway {
 Decision decide(const Cluster& cluster, const Configuration& configuration,
                 const PlanRequest& request);
 
-/// The same; `watcher` hears whose turn starts. Tests make it fail for some.
+/// The same; `watcher` is called with each ask that starts its turn. Tests make it fail for some.
 Decision decide_watched(const Cluster& cluster, const Configuration& configuration,
                         const PlanRequest& request,
                         const std::function<void(const AskName&)>& watcher);

@@ -138,7 +138,7 @@ Verdict verdict_of(PodFit& fit, NodeIndex node) {
 
 struct PreferenceVerdict {
   std::int64_t avoided = 0;
-  std::int64_t wished = 0;
+  std::int64_t preferred = 0;
   std::int64_t points = 0;
   std::int64_t crowded = 0;
 
@@ -146,15 +146,15 @@ struct PreferenceVerdict {
 };
 
 void PrintTo(const PreferenceVerdict& verdict, std::ostream* out) {
-  *out << fmt::format("{} avoided, {} wished, {} points, {} crowded", verdict.avoided,
-                      verdict.wished, verdict.points, verdict.crowded);
+  *out << fmt::format("{} avoided, {} preferred, {} points, {} crowded", verdict.avoided,
+                      verdict.preferred, verdict.points, verdict.crowded);
 }
 
 PreferenceVerdict preferences_of(PodFit& fit, NodeIndex node) {
   const StaticVerdict& says = fit.says(node);
-  const PodConstraints::WishCount counted = fit.constraints().wishes_on(node);
+  const PodConstraints::PreferenceCount counted = fit.constraints().preferences_on(node);
   return {.avoided = says.avoided,
-          .wished = says.wished,
+          .preferred = says.preferred,
           .points = counted.points,
           .crowded = counted.crowded};
 }
@@ -176,7 +176,7 @@ class NaivePreferences {
     }
     for (const NodePreference& preference : ask_.shape.preferences.nodes) {
       if (selects_node(preference.term, node.labels, node.name))
-        verdict.wished += preference.weight;
+        verdict.preferred += preference.weight;
     }
     for (const PodPreference& preference : ask_.shape.preferences.pods) {
       const auto domain = find_label(node.labels, preference.term.topology_key);

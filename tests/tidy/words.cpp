@@ -10,10 +10,11 @@ namespace makeway::tidy {
 namespace {
 
 constexpr std::array finished_layers = {
-    std::string_view("base"),    std::string_view("cli"),     std::string_view("codec"),
-    std::string_view("control"), std::string_view("journal"), std::string_view("judge"),
-    std::string_view("kube"),    std::string_view("model"),   std::string_view("page"),
-    std::string_view("server"),  std::string_view("sim")};
+    std::string_view("base"),    std::string_view("cli"),      std::string_view("codec"),
+    std::string_view("control"), std::string_view("engine"),   std::string_view("journal"),
+    std::string_view("judge"),   std::string_view("kube"),     std::string_view("model"),
+    std::string_view("page"),    std::string_view("policies"), std::string_view("server"),
+    std::string_view("sim")};
 
 constexpr std::array vague_words = {std::string_view("somebody"), std::string_view("nobody"),
                                     std::string_view("everybody"), std::string_view("anybody"),

@@ -9,12 +9,6 @@
 #include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
-namespace {
-
-constexpr std::string_view overuse_rule = "queue: pods beyond what the queue may use";
-constexpr std::string_view claim_rule = "queue: pods beyond what the queue deserves";
-
-}  // namespace
 
 QueuePlan::QueuePlan(Draft& draft, const QueueTable& table, const QueueCandidates& candidates,
                      std::span<const QueueMove> moves)
@@ -421,6 +415,8 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
   const std::string reason = write_text(cluster, loss_reason(loss));
   const std::string alternative = write_text(cluster, other);
   const std::string key = write_text(cluster, loss.key);
+  const std::string rule = write_text(
+      cluster, {.code = own ? ReasonCode::queue_limit_rule : ReasonCode::queue_share_rule});
   ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
     PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
@@ -436,7 +432,7 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .budget = loss.candidate->violates_budget ? world_.budgets().violated(pod) : std::string(),
          .reason = reason,
          .cause_for = ask_text(ask),
-         .cause_rule = std::string(own ? overuse_rule : claim_rule),
+         .cause_rule = rule,
          .cause_alternative = alternative,
          .cause_key = key});
   }

@@ -245,9 +245,9 @@ Reason QueueRoom::title() const {
   return {.code = ReasonCode::queue_title, .arguments = {table_.entry(row_).name}};
 }
 
-std::string_view QueueRoom::own_pods() const {
-  return row_ == table_.outside() ? "pods of lower priority outside queues"
-                                  : "its pods of lower priority";
+Reason QueueRoom::own_pods() const {
+  return {.code =
+              row_ == table_.outside() ? ReasonCode::outside_own_pods : ReasonCode::queue_own_pods};
 }
 
 Reason QueueRoom::full_reason(std::span<const PodIndex> coming) const {

@@ -47,7 +47,7 @@ class QueueRoom : public AskLimits {
 
   /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
   Reason full_reason(std::span<const PodIndex> coming) const override;
-  std::string_view own_pods() const override;
+  Reason own_pods() const override;
   /// "queue team-a"
   Reason title() const override;
 

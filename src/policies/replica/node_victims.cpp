@@ -23,9 +23,9 @@ int decided(int order, std::string_view name, Number a, Number b, Reason* key) {
 
 Reason named_key(std::string_view name) { return {.code = ReasonCode::named, .arguments = {name}}; }
 
-/// 40, or "nobody" where no victim has a priority that counts.
+/// 40, or a word where no victim has a priority that counts.
 Argument priority_of(std::int64_t priority) {
-  if (priority == PlaceCost::no_priority) return "nobody";
+  if (priority == PlaceCost::no_priority) return Reason{.code = ReasonCode::by_no_victim};
   return priority;
 }
 
@@ -161,9 +161,17 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   return true;
 }
 
-std::string_view NodeVictims::class_name(const PlaceCost& cost) {
-  if (cost.worst_class < 0) return "nobody";
-  return choice_name(static_cast<ReplicaClass>(cost.worst_class));
+int NodeVictims::compare_classes(const PlaceCost& a, const PlaceCost& b, std::string_view name,
+                                 Reason* key) {
+  const auto class_of = [](const PlaceCost& cost) -> Argument {
+    if (cost.worst_class < 0) return Reason{.code = ReasonCode::by_no_victim};
+    return choice_name(static_cast<ReplicaClass>(cost.worst_class));
+  };
+  const int order = sign(a.worst_class, b.worst_class);
+  if (order != 0 && key != nullptr) {
+    *key = {.code = ReasonCode::by_number, .arguments = {name, class_of(a), class_of(b)}};
+  }
+  return order;
 }
 
 const FleetReplica& NodeVictims::worst_of(const PlaceCost& cost) const {
@@ -214,9 +222,10 @@ int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const P
   const auto by_number = [key](std::string_view name, std::int64_t left, std::int64_t right) {
     return decided(sign(left, right), name, left, right, key);
   };
-  int order = sign(a.worst_class, b.worst_class);
-  if (order != 0) return decided(order, "worst-class", class_name(a), class_name(b), key);
-  order = by_priority("highest-priority", a.highest_priority, b.highest_priority);
+  int order = compare_classes(a, b, "worst-class", key);
+  if (order == 0) {
+    order = by_priority("highest-priority", a.highest_priority, b.highest_priority);
+  }
   if (order == 0) order = by_number("secondary-victims", a.secondary, b.secondary);
   if (order == 0) order = by_number("excess", a.excess, b.excess);
   if (order == 0) order = by_number("committed-victims", a.committed, b.committed);
@@ -231,7 +240,7 @@ int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64
                          const PlaceCost& b, std::int64_t b_score, Reason* key) const {
   int order = 0;
   if (need.one) {
-    order = decided(sign(a.worst_class, b.worst_class), "class", class_name(a), class_name(b), key);
+    order = compare_classes(a, b, "class", key);
     if (order == 0) order = compare_victims(a, a_score, b, b_score, key);
   } else {
     order = compare_nodes(a, a_score, b, b_score, key);

@@ -80,7 +80,8 @@ class NodeVictims {
   // By the most intrusive victim of each.
   int compare_newest(const PlaceCost& a, const PlaceCost& b, Reason* key) const;
   int compare_names(const PlaceCost& a, const PlaceCost& b, Reason* key) const;
-  static std::string_view class_name(const PlaceCost& cost);
+  static int compare_classes(const PlaceCost& a, const PlaceCost& b, std::string_view name,
+                             Reason* key);
   const FleetReplica& worst_of(const PlaceCost& cost) const;
   std::string_view name_of(const FleetReplica& replica) const;
   void find_secondary();

@@ -14,8 +14,6 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view rule = "replica: room that is closest to being free, on one node";
-
 /// A replica that was lost to a claim.
 struct LostReplica {
   std::string_view plane;
@@ -42,7 +40,7 @@ class ReplicaEntries {
   bool waits_for_own_surplus(const ReplicaAsk& ask) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
-  void tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
+  void report_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
   PlanRefusal refusal_of(const ReplicaObstacle& obstacle) const;
   PlanCost cost_of(const ReplicaAsk& ask) const;
   bool is_out(const ClaimedVictim& record) const;
@@ -138,7 +136,7 @@ PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
     entry.force_delete_from = replica.force_from;
   }
   entry.reason = write_text(cluster, reason_of(ask, replica, entry));
-  entry.cause_rule = rule;
+  entry.cause_rule = write_text(cluster, {.code = ReasonCode::replica_rule});
   if (claim.kept != nullptr) {
     entry.cause_alternative = write_text(cluster, {.code = ReasonCode::replica_claim_stands});
     entry.cause_key = write_text(cluster, {.code = ReasonCode::by_kept_claim});
@@ -201,7 +199,7 @@ PlanRefusal ReplicaEntries::refusal_of(const ReplicaObstacle& obstacle) const {
 }
 
 /// Each node with the replicas in the way; the first few in the sentence, the others counted.
-void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
+void ReplicaEntries::report_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
   constexpr std::size_t listed_max = 3;
   const std::vector<ReplicaObstacle> obstacles = obstacles_.of(ask);
   Reasons listed;
@@ -246,7 +244,7 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
     set_reason(world_.cluster(), entry, {.code = ReasonCode::replica_no_nodes});
     return;
   }
-  if (verdict.possible) return tell_obstacles(ask, entry);
+  if (verdict.possible) return report_obstacles(ask, entry);
   PlanRefusal refusal{.reason = RefusalReason::resource,
                       .detail = std::string(fleet_.column_name(verdict.column)),
                       .amount_min = verdict.missing,

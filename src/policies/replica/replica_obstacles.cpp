@@ -6,6 +6,7 @@
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
+#include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {
@@ -49,9 +50,9 @@ std::optional<Reason> ReplicaObstacles::why_not_committed(
   const FleetShare& share = fleet_.shares()[replica.share];
   if (replica.priority >= ask.need.priority) return Reason{.code = ReasonCode::stays_not_lower};
   if (replica.is_protected) {
-    const std::string_view shield = world_.rules().protection_from_scale_down(replica.pod);
-    if (shield.empty()) return Reason{.code = ReasonCode::replica_in_whole_group};
-    return Reason{.code = ReasonCode::as_written, .arguments = {shield}};
+    const std::optional<Reason> shield =
+        stay_reason(world_.rules().protection_from_scale_down(replica.pod));
+    return shield ? shield : Reason{.code = ReasonCode::replica_in_whole_group};
   }
   if (share.raised > 0) return Reason{.code = ReasonCode::replica_frozen_raised};
   if (share.surplus_moving < share.surplus) {

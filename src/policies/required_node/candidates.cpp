@@ -191,7 +191,7 @@ void CandidateSearch::add_frees(PodIndex pod, std::span<std::int64_t> row) const
   }
 }
 
-/// `pods` is no resource that anybody names.
+/// `pods` is no resource that a pod names.
 bool CandidateSearch::helps(std::span<const std::int64_t> row) const {
   const bool by_name = settings_.candidates_hold == CandidatesHold::resource_name;
   for (std::size_t at = 0; at < row.size(); ++at) {

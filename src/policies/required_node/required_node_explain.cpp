@@ -10,8 +10,6 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view rule = "required node: pods of equal or lower priority leave the node";
-constexpr std::string_view lower_rule = "required node: pods of lower priority leave the node";
 constexpr std::size_t candidates_max = 20;
 
 std::string_view class_name(const World& world, std::uint8_t victim_class) {
@@ -47,7 +45,7 @@ Reason decided_by(const World& world, const VictimLadder& ladder, const Candidat
                                                          : ReasonCode::by_size_or_name};
 }
 
-/// When nobody came next on the step that was used: who comes first of those that stay.
+/// When no unit came next on the step that was used: the first of those that stay.
 std::optional<std::uint32_t> first_spared(const VictimLadder& ladder,
                                           const CandidateList& candidates,
                                           const LadderAnswer& answer) {
@@ -89,10 +87,11 @@ Reason why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
 }
 
 /// Why a group that leaves whole is no candidate.
-std::string_view group_stays(const World& world, const VictimClasses& classes, PodIndex pod) {
+std::optional<ReasonCode> group_stays(const World& world, const VictimClasses& classes,
+                                      PodIndex pod) {
   const Cluster& cluster = world.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return std::nullopt;
   std::int64_t pods = 0;
   for (const PodIndex member : cluster.groups()[unit.group].members) {
     if (!world.after().node_of(member).exists() || world.departures().leaving(member)) {
@@ -102,10 +101,10 @@ std::string_view group_stays(const World& world, const VictimClasses& classes, P
     const bool stays = world.rules().settled(member) ||
                        !world.rules().protection_but_opt_out(member).empty() ||
                        classes.of(member) == VictimClasses::none;
-    if (stays) return "its group cannot leave as a whole";
+    if (stays) return ReasonCode::stays_with_group;
   }
   const bool many = pods > world.configuration().required_node.max_victims;
-  return many ? "its group has more pods than maxVictims" : std::string_view{};
+  return many ? std::optional(ReasonCode::stays_with_large_group) : std::nullopt;
 }
 
 }  // namespace
@@ -124,6 +123,8 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   const std::string alternative = write_text(world.cluster(), other);
   const std::string key = write_text(world.cluster(), decided);
   const bool equal = world.configuration().required_node.allow_equal_priority;
+  const std::string rule = write_text(
+      world.cluster(), {.code = equal ? ReasonCode::pinned_rule : ReasonCode::pinned_lower_rule});
   const std::string asks = ask_text(ask);
   ask.victims.reserve(answer.victims.pods.size());
   world.budgets().start_trial();
@@ -133,7 +134,7 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
       victim.violates_budget = world.budgets().charge(pod);
       if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = asks;
-      victim.cause_rule = std::string(equal ? rule : lower_rule);
+      victim.cause_rule = rule;
       victim.cause_alternative = alternative;
       victim.cause_key = key;
       ask.victims.push_back(std::move(victim));
@@ -163,7 +164,7 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
 
 void explain_candidates(const World& world, const VictimLadder& ladder,
                         const CandidateList& candidates, std::span<const std::uint32_t> chosen,
-                        PlanReservation& told) {
+                        PlanReservation& report) {
   const Cluster& cluster = world.cluster();
   std::vector<std::uint32_t> order;
   order.reserve(candidates.units.size());
@@ -171,10 +172,10 @@ void explain_candidates(const World& world, const VictimLadder& ladder,
   const std::size_t listed = std::min(order.size(), candidates_max);
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(listed),
                             [&](std::uint32_t a, std::uint32_t b) { return ladder.before(a, b); });
-  told.candidates_count = std::ssize(candidates.units);
+  report.candidates_count = std::ssize(candidates.units);
   for (const std::uint32_t at : std::span(order).first(listed)) {
     const PinnedCandidate& unit = candidates.units[at];
-    told.candidates.push_back(
+    report.candidates.push_back(
         {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
          .name = std::string(cluster.pods().name[unit.first.value]),
          .plane = std::string(cluster.text(cluster.pods().plane[unit.first])),
@@ -190,27 +191,32 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
                             PlanAsk& ask) {
   const Cluster& cluster = world.cluster();
   const RequiredNodeSettings& settings = world.configuration().required_node;
-  const auto why_stays = [&](PodIndex pod) -> std::string_view {
+  const auto why_stays = [&](PodIndex pod) -> StaysBecause {
     const std::int32_t priority = world.rules().priority_of(pod);
-    if (world.is_tentative(pod)) return "nominated";
-    if (world.rules().settled(pod)) return "placed by this plan";
-    if (is_pinned_by(cluster, pod, settings.pinned_by)) return "also can run on one node only";
-    if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";
-    if (priority == ask.priority && !settings.allow_equal_priority) return "not of lower priority";
+    if (world.is_tentative(pod)) return {.code = ReasonCode::stays_nominated};
+    if (world.rules().settled(pod)) return {.code = ReasonCode::stays_placed};
+    if (is_pinned_by(cluster, pod, settings.pinned_by))
+      return {.code = ReasonCode::stays_pinned_too};
+    if (priority > ask.priority && !settings.allow_higher_priority)
+      return {.code = ReasonCode::stays_higher};
+    if (priority == ask.priority && !settings.allow_equal_priority)
+      return {.code = ReasonCode::stays_not_lower};
     if (world.departures().leaving(pod)) {
-      if (world.departures().late(pod)) return "leaving, but not soon";
-      return world.departures().stuck(pod) ? "leaving, but overdue"
-                                           : "leaving, which does not count yet";
+      return {.code = world.departures().late(pod)    ? ReasonCode::stays_leaving_late
+                      : world.departures().stuck(pod) ? ReasonCode::stays_leaving_overdue
+                                                      : ReasonCode::stays_leaving_uncounted};
     }
-    const std::string_view protection = world.rules().protection_but_opt_out(pod);
+    const StaysBecause protection = world.rules().protection_but_opt_out(pod);
     if (!protection.empty()) return protection;
-    if (classes.of(pod) == VictimClasses::none) return "of no class of victims";
-    return group_stays(world, classes, pod);
+    if (classes.of(pod) == VictimClasses::none) {
+      return {.code = ReasonCode::stays_without_class};
+    }
+    return {.code = group_stays(world, classes, pod)};
   };
   for (PlanRefusal& refusal : ask.explanation.refusals.edit()) {
     if (refusal.reason != RefusalReason::resource) continue;
     world.after().for_each_pod(
-        node, [&](PodIndex pod) { add_holder(world, pod, why_stays(pod), refusal); });
+        node, [&](PodIndex pod) { add_holder(world, pod, stay_reason(why_stays(pod)), refusal); });
     sort_holders(refusal);
   }
 }

@@ -16,7 +16,7 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
 /// Every pod that may leave, by class and in the order of the class; `chosen` are victims.
 void explain_candidates(const World& world, const VictimLadder& ladder,
                         const CandidateList& candidates, std::span<const std::uint32_t> chosen,
-                        PlanReservation& told);
+                        PlanReservation& report);
 
 /// Names the pods that hold what is short on the node and cannot be evicted.
 void explain_pinned_holders(World& world, const VictimClasses& classes, NodeIndex node,

@@ -139,14 +139,14 @@ bool PinnedAsk::is_refused() {
   refuse(*refused);
   const bool unsupported = refused->reason == RefusalReason::unsupported;
   ask_.outcome = unsupported ? Outcome::not_found : Outcome::infeasible;
-  const PlanRefusal& told = ask_.explanation.refusals.front();
+  const PlanRefusal& refusal = ask_.explanation.refusals.front();
   const bool larger = refused->reason == RefusalReason::resource;
   set_reason(world_.cluster(), ask_,
              unsupported ? Reason{.code = ReasonCode::needs_unsupported,
-                                  .arguments = {unmet_need_text(told.detail)}}
+                                  .arguments = {unmet_need_text(refusal.detail)}}
                          : Reason{.code = larger ? ReasonCode::pinned_node_too_small
                                                  : ReasonCode::pinned_node_refuses,
-                                  .arguments = {node_, refusal_sentence(told)}});
+                                  .arguments = {node_, refusal_sentence(refusal)}});
   explain_lost_reservation();
   return true;
 }
@@ -286,16 +286,17 @@ void PinnedAsk::preempt() {
   const bool more_than_room = !fit_->portless() || fit_->constraints().any();
   CandidateSearch(world_, classes())
       .collect(node_, ask_.priority, missing, more_than_room, candidates);
-  PlanReservation* const told = draft_.explain ? &*ask_.reservation : nullptr;
+  PlanReservation* const report = draft_.explain ? &*ask_.reservation : nullptr;
   VictimLadder ladder(world_,
                       {.fit = *fit_, .node = node_, .shortfall = missing, .candidates = candidates},
-                      classes().count(), told);
+                      classes().count(), report);
   const std::optional<LadderAnswer> answer = ladder.climb();
   const bool waits = answer && waits_out_delay();
-  if (told != nullptr) {
+  if (report != nullptr) {
     const bool leave = answer && !waits;
     explain_candidates(world_, ladder, candidates,
-                       leave ? std::span(answer->units) : std::span<const std::uint32_t>{}, *told);
+                       leave ? std::span(answer->units) : std::span<const std::uint32_t>{},
+                       *report);
   }
   if (!answer) return nothing_works(ladder);
   if (waits) return;
@@ -337,12 +338,12 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder) {
                       return world_.after().node_of(pod) == node_;
                     });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
-  const PlanRefusal& told = ask_.explanation.refusals.front();
+  const PlanRefusal& refusal = ask_.explanation.refusals.front();
   const ReasonCode code = !lasting ? ReasonCode::pinned_no_victims
                           : kept   ? ReasonCode::pinned_unfit_beside_kept
                                    : ReasonCode::pinned_unfit_when_all_left;
   set_reason(world_.cluster(), ask_,
-             {.code = code, .arguments = {ask_.reservation->node, refusal_sentence(told)}});
+             {.code = code, .arguments = {ask_.reservation->node, refusal_sentence(refusal)}});
   if (lasting) explain_pinned_holders(world_, classes(), node_, ask_);
 }
 

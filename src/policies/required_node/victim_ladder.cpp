@@ -8,12 +8,12 @@
 
 namespace makeway {
 VictimLadder::VictimLadder(World& world, const LadderTask& task, std::size_t classes,
-                           PlanReservation* told)
+                           PlanReservation* report)
     : world_(world),
       settings_(world.configuration().required_node),
       task_(task),
       classes_(classes),
-      told_(told) {
+      report_(report) {
   only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !world.has_promises();
   by_room_ = only_room_ && !settings_.refuse_negative_room;
 }
@@ -71,13 +71,13 @@ std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
 }
 
 void VictimLadder::note(const Step& step, const Reason& result) {
-  if (told_ == nullptr) return;
+  if (report_ == nullptr) return;
   PlanLadderStep entry{.strategy = step.strategy,
                        .within_budgets = step.within_budgets,
                        .result = write_text(world_.cluster(), result)};
   const auto classes = std::span(settings_.victim_classes).first(step.classes);
   entry.classes.assign(classes.begin(), classes.end());
-  told_->ladder.push_back(std::move(entry));
+  report_->ladder.push_back(std::move(entry));
 }
 
 bool VictimLadder::all_gone_is_enough() {
@@ -97,7 +97,7 @@ bool VictimLadder::all_gone_is_enough() {
   return !lasting_;
 }
 
-/// Units without which everybody else's leaving is not enough, for another reason than room.
+/// Units without which the leaving of all others is not enough, for another reason than room.
 void VictimLadder::find_blockers() {
   CandidateList& candidates = task_.candidates;
   Scratch& scratch = world_.after();
@@ -126,7 +126,7 @@ void VictimLadder::find_blockers() {
 
 // ---- Strategies ---------------------------------------------------------------------------------
 
-/// Candidates come from the highest priority down; whoever sorts them wants the lowest first.
+/// Candidates come from the highest priority down; sorting wants the lowest first.
 VictimLadder::Units VictimLadder::units_of(const Step& step) const {
   Units units;
   units.reserve(task_.candidates.units.size());

@@ -53,7 +53,7 @@ struct LadderAnswer {
 
 class VictimLadder {
  public:
-  VictimLadder(World& world, const LadderTask& task, std::size_t classes, PlanReservation* told);
+  VictimLadder(World& world, const LadderTask& task, std::size_t classes, PlanReservation* report);
 
   /// None: no victims were found.
   std::optional<LadderAnswer> climb();
@@ -111,9 +111,9 @@ class VictimLadder {
   const RequiredNodeSettings& settings_;
   LadderTask task_;
   std::size_t classes_ = 0;
-  PlanReservation* told_;
+  PlanReservation* report_;
   bool only_room_ = true;  ///< Nothing but resources counts.
-  bool by_room_ = true;    ///< The same, and arithmetic alone tells whether a choice is one.
+  bool by_room_ = true;    ///< The same, and arithmetic alone says whether a choice is one.
   Units blockers_;
   std::optional<Refused> lasting_;
   Reason failure_;  ///< Of the last try.

@@ -54,7 +54,7 @@ std::int64_t VictimLadder::worth(std::uint32_t at) const {
   return sum;
 }
 
-/// Shares of the node first, then each amount: whoever is smaller in everything is smaller.
+/// Shares of the node first, then each amount: a unit that is smaller in everything is smaller.
 std::pair<std::int64_t, std::vector<std::int64_t>> VictimLadder::size_of(std::uint32_t at) const {
   constexpr std::int64_t scale = 1'000'000'000;
   const Cluster& cluster = world_.cluster();
@@ -123,7 +123,7 @@ bool VictimLadder::keeps_room_positive() const {
                             [](std::int64_t taken, std::int64_t whole) { return taken <= whole; });
 }
 
-/// Everybody else stays.
+/// All other pods stay.
 bool VictimLadder::feasible(std::span<const std::uint32_t> chosen) {
   const Scratch::Checkpoint before = world_.after().checkpoint();
   remove(chosen);

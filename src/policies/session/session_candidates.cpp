@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.hpp"
+
 namespace makeway {
 
 SessionCandidates::SessionCandidates(const SessionTable& table, const Configuration& configuration)
@@ -31,7 +33,7 @@ SessionCandidates::Stays SessionCandidates::stays(const SessionEntry& entry) con
       protection.namespaces.end()) {
     return Stays::protected_namespace;
   }
-  // A clock that runs behind makes nobody younger than 0.
+  // A clock that runs behind makes no session younger than 0.
   const Duration runtime = std::max(Duration{}, table_.now() - entry.started);
   if (runtime < protection.minimum_runtime) return Stays::too_young;
   if (partition != nullptr && runtime < partition->exempt_time) return Stays::exempt;
@@ -128,19 +130,19 @@ Reason SessionCandidates::decided_by(SessionIndex first, SessionIndex second) co
     const std::int64_t other = table_.lost_work_seconds(b);
     if (mine != other) return {.code = ReasonCode::by_lost_work, .arguments = {mine, other}};
   } else if (a.started != b.started) {
-    return {.code = ReasonCode::by_start, .arguments = {order_text(order), a.started, b.started}};
+    return {.code = ReasonCode::by_start, .arguments = {order_reason(order), a.started, b.started}};
   }
   return {.code = ReasonCode::by_name};
 }
 
-std::string_view SessionCandidates::order_text(PreemptionOrder order) {
+Reason SessionCandidates::order_reason(PreemptionOrder order) {
   switch (order) {
-    case PreemptionOrder::oldest: return "oldest first";
-    case PreemptionOrder::newest: return "newest first";
-    case PreemptionOrder::least_lost_work: return "least lost work first";
-    case PreemptionOrder::fewest: return "fewest sessions, then oldest first";
+    case PreemptionOrder::oldest: return {.code = ReasonCode::oldest_first};
+    case PreemptionOrder::newest: return {.code = ReasonCode::newest_first};
+    case PreemptionOrder::least_lost_work: return {.code = ReasonCode::least_lost_work_first};
+    case PreemptionOrder::fewest: return {.code = ReasonCode::fewest_sessions};
   }
-  return {};
+  CHECK(false, "unknown order");
 }
 
 }  // namespace makeway

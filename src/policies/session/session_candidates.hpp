@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "model/reason.hpp"
@@ -36,7 +35,7 @@ class SessionCandidates {
   /// On which key `first` comes before `second`: "priority: 1 against 3".
   Reason decided_by(SessionIndex first, SessionIndex second) const;
   /// "oldest first", ...
-  static std::string_view order_text(PreemptionOrder order);
+  static Reason order_reason(PreemptionOrder order);
 
  private:
   enum class Stays : std::uint8_t {

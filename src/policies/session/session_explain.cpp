@@ -156,6 +156,11 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
 
 namespace {
 
+/// Which sessions may be preempted.
+Reason lower_than(bool divided) {
+  return {.code = divided ? ReasonCode::of_lower_tiers : ReasonCode::of_lower_priority};
+}
+
 /// Whether a session that could be preempted for it would only be suspended.
 bool keeps_memory_of_some(const SessionTable& table, const SessionEntry& ask) {
   return std::ranges::any_of(table.sessions(), [&](const SessionEntry& holder) {
@@ -171,12 +176,13 @@ bool keeps_memory_of_some(const SessionTable& table, const SessionEntry& ask) {
 void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
                      PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
-  const std::string_view lower = !entry.partition.exists() ? "of lower priority" : "of lower tiers";
+  const bool divided = entry.partition.exists();
   const ReasonCode code = table.open_nodes(entry).empty() ? ReasonCode::session_no_open_node
                           : candidates == 0               ? ReasonCode::session_nothing_to_preempt
                           : candidates == 1               ? ReasonCode::session_unfit_without_one
                                                           : ReasonCode::session_unfit_without_all;
-  set_reason(table.cluster(), ask, {.code = code, .arguments = {group, lower, candidates}});
+  set_reason(table.cluster(), ask,
+             {.code = code, .arguments = {group, lower_than(divided), candidates}});
   if (table.open_nodes(entry).empty() || candidates == 0) return;
   if (keeps_memory_of_some(table, entry)) {
     add_reason(table.cluster(), ask, {.code = ReasonCode::session_memory_stays});
@@ -270,9 +276,8 @@ class VictimExplainer {
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
     set_reason(table_.cluster(), ask_,
                {.code = ReasonCode::session_preempts,
-                .arguments = {all.size(), divided() ? "of lower tiers" : "of lower priority",
-                              ask_.session->resource_group,
-                              SessionCandidates::order_text(table_.group_of(entry_).order)}});
+                .arguments = {all.size(), lower_than(divided()), ask_.session->resource_group,
+                              SessionCandidates::order_reason(table_.group_of(entry_).order)}});
   }
 
  private:
@@ -333,15 +338,16 @@ void VictimExplainer::add(SessionIndex index) {
   ask_.session->victims.push_back(std::move(fate));
 }
 
-/// The next in the order who stays; else one before it who was put back; else there was no choice.
+/// The next in the order that stays; else one before it that was put back; else there was no
+/// choice.
 void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) const {
   const SessionGroup& group = table_.group_of(entry_);
   victim.cause_for = session_text(entry_);
   const Cluster& cluster = table_.cluster();
   victim.cause_rule =
       write_text(cluster, {.code = ReasonCode::session_rule,
-                           .arguments = {divided() ? "tiers" : "priority", group.object->name,
-                                         SessionCandidates::order_text(group.order)}});
+                           .arguments = {lower_than(divided()), group.object->name,
+                                         SessionCandidates::order_reason(group.order)}});
   const auto own = std::ranges::find(candidates_, index);
   const auto stays = [this](SessionIndex other) { return leaves_[other] == 0; };
   const auto next = std::find_if(own, candidates_.end(), stays);

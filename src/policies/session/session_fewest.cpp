@@ -18,7 +18,7 @@ void SessionVictims::take_level() {
   candidates_ = candidates_.first(end);
 }
 
-/// Everybody is back.
+/// All sessions are back.
 void SessionVictims::start_over() {
   for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
     if (gone_[rank] != 0) come_back(candidates_[rank]);
@@ -26,7 +26,7 @@ void SessionVictims::start_over() {
   gone_.assign(candidates_.size(), 0);
 }
 
-/// Exactly these leave; nobody is gone before.
+/// Exactly these leave; none is gone before.
 void SessionVictims::take(const std::vector<std::uint8_t>& gone) {
   gone_ = gone;
   for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
@@ -55,7 +55,7 @@ void SessionVictims::list_by_node() {
   each([&](SessionPlace place, const OnNode& entry) { on_node_[next[place.value]++] = entry; });
 }
 
-/// What each candidate on the node, who is not gone yet, would give of what is missing there.
+/// What each candidate on the node that is not gone yet would give of what is missing there.
 /// False: not even all of them are enough.
 bool SessionVictims::shares_of(SessionPlace place, std::span<const ResourceAmount> demand) {
   const Cluster& cluster = table_.cluster();
@@ -171,8 +171,8 @@ bool SessionVictims::fewest_for(DemandIndex demand, SessionPlace& best_place) {
   return best_place.exists();
 }
 
-/// How many more kernels of the ask find room when a session leaves: never more than if everybody
-/// left who is on its nodes.
+/// How many more kernels of the ask find room when a session leaves: never more than if all
+/// sessions on its nodes left.
 void SessionVictims::list_gains() {
   const auto before = counts_;
   for (const SessionIndex session : candidates_) leave(session);
@@ -209,7 +209,7 @@ bool SessionVictims::pick(std::size_t size, std::size_t end) {
 }
 
 /// One kernel after the other found some; for kernels that are alike fewer may be enough, or as
-/// many who are less important.
+/// many that are less important.
 void SessionVictims::take_fewer() {
   const std::vector<std::uint8_t> found = gone_;
   const auto most = static_cast<std::size_t>(std::ranges::count(found, 1));

@@ -84,7 +84,7 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
                        .created = entry.created,
                        .session = index,
                        .only_nomination = only_nomination};
-      // Nobody overtakes a session of its own group by what the list of all asks is sorted by.
+      // No session overtakes another of its own group by what the list of all asks is sorted by.
       if (turns.size() > first && later(turns.back(), turn)) {
         turn.priority = turns.back().priority;
         turn.created = turns.back().created;
@@ -226,8 +226,8 @@ std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const Sessio
   return kept;
 }
 
-/// Whoever has no turn in this plan, because it was not asked for or is left out, keeps what is
-/// nominated to it for good: nobody decides about it, so this is never given back.
+/// A session without a turn in this plan, because it was not asked for or is left out, keeps what
+/// is nominated to it for good: nothing decides about it, so this is never given back.
 void SessionPolicy::keep_for_absent(const SessionEntry& entry) {
   for (const KeptRoom& room : kept_for_others(entry)) {
     if (has_turn_[room.session] != 0) continue;
@@ -236,7 +236,7 @@ void SessionPolicy::keep_for_absent(const SessionEntry& entry) {
   }
 }
 
-/// How many nodes take a kernel now, and how many more if all left who may; with explanations.
+/// How many nodes take a kernel now, and how many more if all left that may; with explanations.
 void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const ResourceAmount> demand =
       table_.demand(table_.kernels(entry).front().demand);
@@ -539,7 +539,7 @@ void SessionPolicy::end_grace() {
     for (const SessionIndex index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
       const SessionStatus& status = entry.object->status;
-      // Without a fate it was not preempted: whoever ends it does so.
+      // Without a fate it was not preempted: what ends it does so.
       const bool over = entry.standing == SessionStanding::leaving && status.fate &&
                         *status.ends_at <= table_.now();
       if (over) add_ended_grace(*entry.object, draft_.plan);
@@ -554,7 +554,7 @@ void SessionPolicy::finish(PlanAsk& ask, Losses& /*losses*/) {
 
 std::unique_ptr<Policy> make_session_policy(const PolicyContext& context) {
   const World& world = context.draft.world;
-  // Also where nobody of them is asked for: a grace that has ended ends.
+  // Also where none of them is asked for: a grace that has ended ends.
   const bool any = !world.cluster().own<Session>().empty();
   const bool asked = std::ranges::find(context.request.asks, AskKind::session, &AskName::kind) !=
                      context.request.asks.end();

@@ -226,7 +226,7 @@ void SessionPlacer::number_equal_nodes(const RoomRows& room) {
   }
 }
 
-/// Kernels that are alike go to ascending nodes, and of equal nodes that nobody has taken yet only
+/// Kernels that are alike go to ascending nodes, and of equal nodes without a kernel yet only
 /// the first is tried: what either leaves out is the same again.
 bool SessionPlacer::search(RoomRows& room, std::size_t level, std::size_t from) {
   if (level == order_.size()) return true;

@@ -46,7 +46,7 @@ void SessionTable::order_resources() {
   for (std::uint32_t at = 0; at < columns.size(); ++at) scarcity_[columns[at]] = at;
 }
 
-/// Cordoned nodes take nobody. A taint keeps kernels away too, unless it reserves the node for
+/// Cordoned nodes take no kernel. A taint keeps kernels away too, unless it reserves the node for
 /// resource groups.
 bool SessionTable::takes_kernels(NodeIndex node, std::string_view group) const {
   if (cluster_.nodes().flags[node].unschedulable) return false;
@@ -75,7 +75,7 @@ void SessionTable::add_nodes(const ResourceGroup& object, SessionGroupIndex grou
   SessionGroup& entry = groups_[group];
   entry.nodes_begin = SessionPlace::from(nodes_.size());
   for (const NodeIndex node : found) {
-    if (places_[node].exists()) continue;  // Named twice, or by another group: validation tells.
+    if (places_[node].exists()) continue;  // Named twice, or by another group: see validation.
     places_[node] = nodes_.push_back(node);
     if (takes_kernels(node, object.name)) entry.open.push_back(places_[node]);
   }

@@ -89,7 +89,7 @@ bool SessionVictims::fits_with_first(std::size_t count) {
 bool SessionVictims::leave_until_unlike_fit() {
   if (!fits_with_first(candidates_.size())) return false;
   std::size_t enough = candidates_.size();
-  std::size_t too_few = 0;  // It did not fit before anybody left.
+  std::size_t too_few = 0;  // It did not fit before any session left.
   while (enough - too_few > 1) {
     const std::size_t middle = too_few + (enough - too_few) / 2;
     (fits_with_first(middle) ? enough : too_few) = middle;
@@ -139,7 +139,7 @@ bool SessionVictims::still_placed() {
 }
 
 /// The last round is for a search that a bound stopped: with the places as they are in the end,
-/// nobody may leave in vain.
+/// no session may leave in vain.
 void SessionVictims::put_back_unlike() {
   for (const bool elsewhere : {true, false}) {
     for (std::size_t rank = taken_; rank-- > 0;) {

@@ -1,4 +1,4 @@
-// Who leaves, compared with every set of sessions that could.
+// Which sessions leave, compared with every set of sessions that could.
 #include "policies/session/session_victims.hpp"
 
 #include <fmt/format.h>

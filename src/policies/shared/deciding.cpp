@@ -7,19 +7,19 @@ namespace makeway {
 void Deciding::start_queues() {
   end();
   queues_ = true;
-  tell();
+  notify();
 }
 
 void Deciding::start(UnitIndex unit) {
   end();
   unit_ = unit;
-  tell();
+  notify();
 }
 
 void Deciding::start(AskName session) {
   end();
   session_ = std::move(session);
-  tell();
+  notify();
 }
 
 void Deciding::start_replicas() {
@@ -30,7 +30,7 @@ void Deciding::start_replicas() {
 void Deciding::start(const ReplicaSchedule& schedule) {
   end();
   schedule_ = &schedule;
-  tell();
+  notify();
 }
 
 void Deciding::end() {
@@ -54,7 +54,7 @@ std::vector<AskName> Deciding::current_asks() const {
   return all;
 }
 
-void Deciding::tell() const {
+void Deciding::notify() const {
   if (watcher_) watcher_(current_asks().front());
 }
 

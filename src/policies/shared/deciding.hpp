@@ -34,7 +34,7 @@ class Deciding {
   std::vector<AskName> current_asks() const;
 
  private:
-  void tell() const;
+  void notify() const;
 
   const Cluster& cluster_;
   Watcher watcher_;

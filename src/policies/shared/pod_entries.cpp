@@ -46,19 +46,20 @@ void add_spared(const Cluster& cluster, PodIndex pod, std::int32_t priority,
        .priority = priority});
 }
 
-void add_holder(const World& world, PodIndex pod, std::string_view why, PlanRefusal& refusal) {
+void add_holder(const World& world, PodIndex pod, const std::optional<Reason>& why,
+                PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   const PodColumns& pods = cluster.pods();
   const bool holds =
       std::ranges::any_of(cluster.requests(pods.requests[pod]), [&](const ResourceAmount& item) {
         return cluster.resources().name(item.resource) == refusal.detail;
       });
-  if (!holds || why.empty()) return;
+  if (!holds || !why) return;
   PlanHolder holder{.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
                     .name = std::string(pods.name[pod.value]),
                     .plane = std::string(cluster.text(pods.plane[pod])),
                     .priority = world.rules().priority_of(pod),
-                    .why = std::string(why)};
+                    .why = write_text(cluster, *why)};
   if (pods.flags[pod].kernel) {
     // "team/train/main"; it may have a row of its own for its memory.
     const std::string key = cluster.pod_key(pod);
@@ -67,6 +68,13 @@ void add_holder(const World& world, PodIndex pod, std::string_view why, PlanRefu
     holder.name = key.substr(slash + 1, key.find('#') - slash - 1);
   }
   refusal.holders.push_back(std::move(holder));
+}
+
+std::optional<Reason> stay_reason(const StaysBecause& because) {
+  if (because.empty()) return std::nullopt;
+  Reason reason{.code = *because.code};
+  if (because.schedule != nullptr) reason.arguments.emplace_back(because.schedule->name);
+  return reason;
 }
 
 void sort_holders(PlanRefusal& refusal) {

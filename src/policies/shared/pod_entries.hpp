@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
 #include "engine/world.hpp"
 #include "model/plan.hpp"
@@ -18,7 +18,10 @@ PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex
 void add_spared(const Cluster& cluster, PodIndex pod, std::int32_t priority,
                 PlanExplanation& explanation);
 /// Lists the pod if it holds of the resource that is short and there is a reason why it stays.
-void add_holder(const World& world, PodIndex pod, std::string_view why, PlanRefusal& refusal);
+void add_holder(const World& world, PodIndex pod, const std::optional<Reason>& why,
+                PlanRefusal& refusal);
+/// What keeps the pod, if something does.
+std::optional<Reason> stay_reason(const StaysBecause& because);
 /// Most important first; the first few are kept.
 void sort_holders(PlanRefusal& refusal);
 

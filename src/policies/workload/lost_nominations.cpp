@@ -32,7 +32,7 @@ const PlanAsk* LostNominations::taker_of(std::string_view node, const PlanAsk& a
   return found == first_on_.end() || found->second == &ask ? nullptr : found->second;
 }
 
-void LostNominations::tell(PlanAsk& ask) {
+void LostNominations::report(PlanAsk& ask) {
   const Cluster& cluster = draft_.world.cluster();
   if (ask.outcome == Outcome::fits || cluster.nominated_pods().empty()) return;
   const PodColumns& pods = cluster.pods();

@@ -17,7 +17,7 @@ class LostNominations {
   explicit LostNominations(const Draft& draft) : draft_(draft) {}
 
   /// Adds to the reason of the ask, once all asks are decided. Nothing when it fits now.
-  void tell(PlanAsk& ask);
+  void report(PlanAsk& ask);
 
  private:
   void read_places();

@@ -54,7 +54,7 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
   pods.insert(pods.end(), more.begin(), more.end());
   VictimList all = units_of(world, pods, priority);
   for (const VictimUnit& unit : all.units) scratch.remove(all.pods_of(unit));
-  // Who may leave for the queue alone may not leave as a unit: somebody of it has to stay.
+  // A pod that may leave for the queue alone may not leave as a unit: a pod of it has to stay.
   const bool has_room = world.limits()->has_room_later(coming);
   if (!has_room || !fit()) {
     scratch.rollback(before);

@@ -70,7 +70,7 @@ void VictimChoice::read_units() {
   }
 }
 
-/// Everybody here who may leave has left, and counts as running.
+/// All pods here that may leave have left, and count as running.
 void VictimChoice::read_gangs() {
   const Cluster& cluster = world_.cluster();
   gangs_.assign(groups_.size(), {});
@@ -101,7 +101,7 @@ void VictimChoice::read_budgets(Entry& entry) {
   entry.budgets_end = static_cast<std::uint32_t>(budgets_of_.size());
 }
 
-/// A resource of which there is enough for everybody decides nothing.
+/// A resource of which there is enough for all pods decides nothing.
 void VictimChoice::find_short_resources() {
   const Cluster& cluster = world_.cluster();
   const std::span<const std::int64_t> allocatable = world_.survey().allocatable(task_->node);
@@ -180,7 +180,7 @@ void VictimChoice::remove(const VictimUnit& unit) {
   fit_.scratch().remove(task_->list.pods_of(unit));
 }
 
-/// False: the ask could not stand beside it, whoever else leaves.
+/// False: the ask could not stand beside it, whichever pods leave besides.
 bool VictimChoice::spare(std::size_t depth) {
   if (resources_only_) {
     for (std::size_t at = 0; at < short_.size(); ++at) {
@@ -196,7 +196,7 @@ bool VictimChoice::spare(std::size_t depth) {
   return false;
 }
 
-/// Somebody may be wanted nearby, or have a volume of the ask attached. On other nodes somebody may
+/// A pod may be wanted nearby, or have a volume of the ask attached. On other nodes a pod may
 /// even out the spread; on this node every pod that comes back only adds to the ask's own domain.
 bool VictimChoice::may_change_later(const Refused& refused, NodeIndex node,
                                     const VictimList& list) const {
@@ -213,11 +213,11 @@ void VictimChoice::unspare(std::size_t depth) {
   for (std::size_t at = 0; at < short_.size(); ++at) slack_[at] += frees(depth, at);
 }
 
-/// Everybody is decided.
+/// All units are decided.
 void VictimChoice::finish() {
   if (evicted_stack_.empty() || !feasible_set() || reducible_set()) return;
   const Scratch::Checkpoint before = fit_.scratch().checkpoint();
-  if (resources_only_) {  // Only the sums know who was spared.
+  if (resources_only_) {  // Only the sums know which units were spared.
     for (const Entry& entry : entries_) {
       if (evicted_[entry.position] == 0) put_back(*entry.unit);
     }
@@ -258,7 +258,7 @@ bool VictimChoice::reducible_set() {
   return false;
 }
 
-/// Whether somebody evicted comes back at the end, however the others are decided: then there is at
+/// Whether an evicted unit comes back at the end, however the others are decided: then there is at
 /// least the room that is left when all of them stay.
 bool VictimChoice::stays_reducible() const {
   if (!resources_only_) return false;
@@ -376,7 +376,7 @@ bool VictimChoice::of_no_interest(std::size_t depth, const Cost& cost) const {
   return as_good_as_best;  // What is only equal is no better.
 }
 
-/// Somebody was evicted in whose place this one could go, for less or the same.
+/// This unit could go in place of an evicted one, for less or the same.
 bool VictimChoice::wrongly_spared(std::size_t depth) const {
   const bool never_a_gain =
       age_after_priority_ && (fewer_before_sum_ || negative_sum_.front() == 0);
@@ -393,8 +393,8 @@ bool VictimChoice::frees_and_costs_no_worse(std::size_t a, std::size_t b) const 
   return costs_no_more(entries_[a], entries_[b]);
 }
 
-/// Whether somebody stops with both or with neither. Who stays in a unit that others stop, counts
-/// there as a victim does, so evicting somebody else instead is no saving.
+/// Whether a pod stops with both or with neither. A pod that stays in a unit that others stop
+/// counts there as a victim does, so evicting another one instead is no saving.
 bool VictimChoice::stops_alike(const Entry& a, const Entry& b) const {
   const bool in_gang =
       b.group >= 0 && gangs_[static_cast<std::size_t>(b.group)].beyond_minimum >= 0;

@@ -96,7 +96,7 @@ void VictimGuide::place_class(std::span<const PodIndex> members, std::size_t wan
   }
 }
 
-/// Whether a member has room there once everybody has left.
+/// Whether a member has room there once all its pods have left.
 bool VictimGuide::worth_reading(const Node& node) const {
   if (!fit_->only_resources(node.node) || fit_->refused_by_node(node.node)) return false;
   if (node.read) return true;
@@ -178,7 +178,7 @@ VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) {
     switch (key) {
       case ScoreKey::budget_violations:
         violations_at_ = at++;
-        break;  // Depends on who else leaves.
+        break;  // Depends on which other pods leave.
       case ScoreKey::stopped_pods: cost[at++] = unit.size + stopped_beside(unit).running; break;
       case ScoreKey::victims: cost[at++] = unit.size; break;
       case ScoreKey::priority_sum:
@@ -194,8 +194,8 @@ VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) {
   return cost;
 }
 
-/// Who frees the most for each pod that leaves comes first; then who costs less, then the order of
-/// the list, which is that of the node.
+/// What frees the most for each pod that leaves comes first; then what costs less, then the order
+/// of the list, which is that of the node.
 void VictimGuide::order_leavers(Node& node) const {
   const auto requests = fit_->requests();
   std::vector<std::int64_t> all = node.room;
@@ -254,7 +254,7 @@ void VictimGuide::find_step(Node& node, std::int64_t remaining) {
   }
 }
 
-/// With those whom the budgets allow to leave.
+/// With the pods that the budgets allow to leave.
 void VictimGuide::climb(Node& node, std::int64_t remaining) {
   const bool budgets = world_.budgets().any();
   for (std::uint32_t at = 0; at < node.leavers.size() && climbed_ < remaining; ++at) {

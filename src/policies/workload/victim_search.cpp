@@ -25,7 +25,7 @@ VictimSearch::VictimSearch(World& world, PodFit& fit, const Scope& scope, Cascad
 
 std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms* not_worse_than) {
   const std::optional<Refused> before = fit_.check(node);
-  if (!before) {  // It fits, but not without breaking a promise to somebody else.
+  if (!before) {  // It fits, but not without breaking a promise to another pod.
     unproven_ = true;
     refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
@@ -94,8 +94,8 @@ std::optional<VictimSearch::Instead> VictimSearch::instead_of(const Candidate& c
   return std::nullopt;
 }
 
-/// Nobody who leaves can change what is not resolvable, with one exception: should everybody leave
-/// whom the ask must be near, it could start its own series.
+/// No pod that leaves can change what is not resolvable, with one exception: should all pods leave
+/// that the ask must be near, it could start its own series.
 bool VictimSearch::worth_trying(const Refused& before) {
   if (before.resolvable) return true;
   const bool own_series =
@@ -111,12 +111,12 @@ std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
     put_back_where_possible(node);
     return counted_candidate(node, evicted_);
   }
-  // Removing everybody may have removed the very pod that the ask wants to be near.
-  const bool misses_somebody =
+  // Removing all of them may have removed the very pod that the ask wants to be near.
+  const bool misses_a_pod =
       (still->reason == RefusalReason::affinity || still->reason == RefusalReason::volume_limit) &&
       std::ranges::any_of(list_.pods, [&](PodIndex pod) { return fit_.constraints().wanted(pod); });
   unproven_ =
-      unproven_ || misses_somebody || budgets_kept_some_ || still->reason == RefusalReason::spread;
+      unproven_ || misses_a_pod || budgets_kept_some_ || still->reason == RefusalReason::spread;
   return std::nullopt;
 }
 
@@ -145,13 +145,13 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
     bound_reached_ = true;
     unproven_ = true;
     if (!still) {
-      const Scratch::Checkpoint everybody_gone = fit_.scratch().checkpoint();
+      const Scratch::Checkpoint all_gone = fit_.scratch().checkpoint();
       put_back_where_possible(node);
       const bool allowed = within_strict_budgets();
       std::int64_t steps = 0;
       std::optional<Candidate> greedy = scored_set(node, evicted_, {}, steps);
       steps_.count(steps);
-      fit_.scratch().rollback(everybody_gone);
+      fit_.scratch().rollback(all_gone);
       const bool better = greedy && (!answer.evicted || compare(greedy->score, answer.score) < 0);
       if (allowed && better) {
         answer.evicted = evicted_;
@@ -194,7 +194,7 @@ std::optional<Candidate> VictimSearch::scored_set(NodeIndex node,
   return candidate;
 }
 
-/// More than a rival has are not counted where only their number can tell the two apart.
+/// More than a rival has are not counted where only their number can distinguish the two.
 void VictimSearch::follow(Candidate& candidate, const Rivals& rivals) {
   if (cascades_ == nullptr) return;
   const auto term =
@@ -232,7 +232,7 @@ void VictimSearch::put_back_where_possible(NodeIndex node) {
                      [&](std::size_t at) { return put_back(list_.units[at], node); });
 }
 
-/// The victims have left the world, everybody else is in it.
+/// The victims have left the world, all other pods are in it.
 std::optional<Candidate> VictimSearch::candidate_of(NodeIndex node,
                                                     const VictimChoice::Evicted& evicted,
                                                     std::int64_t& steps) {

@@ -57,7 +57,7 @@ class WorkloadPolicy : public Policy {
   World& world_;
   const Cluster& cluster_;
   std::optional<AskClasses> classes_;
-  std::set<GroupIndex> told_;  ///< Groups whose pods' priorities were looked at.
+  std::set<GroupIndex> reported_;  ///< Groups whose pods' priorities were looked at.
 };
 
 std::optional<Problem> WorkloadPolicy::collect_turns(std::vector<AskTurn>& turns) {
@@ -111,12 +111,12 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     if (unit.kind == UnitKind::group) group = unit.group;
   }
-  lost_.tell(ask);
+  lost_.report(ask);
   losses.add(ask, since);
   add_evictions(cluster_, ask, plan);
   add_placements(cluster_, ask, plan);
   add_wait(ask, plan);
-  if (group && told_.insert(*group).second) {  // Once, whoever of it asks.
+  if (group && reported_.insert(*group).second) {  // Once, whichever pod of it asks.
     if (auto status = priority_condition(cluster_, *group)) {
       plan.status.push_back(*std::move(status));
     }
@@ -125,7 +125,7 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
   if (is_group) add_unscheduled_members(ask, cluster_.groups()[*group]);
 }
 
-/// A pod of a group that cannot be placed says so itself: who looks at the pod need not know where
+/// A pod of a group that cannot be placed says so itself: a reader of the pod need not know where
 /// to look further. Members that ask for themselves have a word of their own.
 void WorkloadPolicy::add_unscheduled_members(const PlanAsk& ask, const Group& group) {
   const bool unplaced = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;

@@ -154,7 +154,7 @@ GroupDomain Dividing::domain_of(std::size_t level, Part& part) const {
 /// From the narrowest level up. A part whose nodes are already listed as one domain is not listed
 /// again; that domain stands for it.
 std::vector<Listed> Dividing::list() {
-  constexpr std::size_t nobody = SIZE_MAX;
+  constexpr std::size_t no_domain = SIZE_MAX;
   std::vector<Listed> listed;
   std::vector<std::size_t> stands_for;  // By part of the level: the place of such a domain.
   std::vector<std::size_t> sizes;       // Of the level's parts; domains take their nodes.
@@ -162,7 +162,7 @@ std::vector<Listed> Dividing::list() {
   std::vector<std::size_t> narrower_sizes;
   for (std::size_t level = levels_.size(); level-- > 0;) {
     Parts& parts = levels_[level];
-    stands_for.assign(parts.size(), nobody);
+    stands_for.assign(parts.size(), no_domain);
     sizes.clear();
     for (const Part& part : parts) sizes.push_back(part.nodes.size());
     for (std::size_t child = 0; child < narrower.size(); ++child) {
@@ -170,7 +170,7 @@ std::vector<Listed> Dividing::list() {
       if (narrower_sizes[child] == sizes[parent]) stands_for[parent] = narrower[child];
     }
     for (std::size_t place = 0; place < parts.size(); ++place) {
-      if (stands_for[place] != nobody || !parts[place].labelled) continue;
+      if (stands_for[place] != no_domain || !parts[place].labelled) continue;
       stands_for[place] = listed.size();
       const std::int64_t running = parts[place].running;
       listed.push_back(

@@ -99,7 +99,7 @@ TEST(GroupDomains, RacksOfOneNameInTwoBlocksAreTwo) {
                   "block=b^ n2 n3 n4 n5"}));
 }
 
-TEST(GroupDomains, APreferredLabelThatNobodyCarriesOrThatIsRequiredChangesNothing) {
+TEST(GroupDomains, APreferredLabelThatNoNodeCarriesOrThatIsRequiredChangesNothing) {
   EXPECT_EQ(DomainScene().texts({}, {"zone"}), DomainScene().texts({}, {}));
   EXPECT_EQ(DomainScene().texts({"block"}, {"block"}), DomainScene().texts({"block"}, {}));
   EXPECT_EQ(DomainScene().texts({"block"}, {"rack", "zone"}),
@@ -125,7 +125,7 @@ TEST(GroupDomains, RunningMembersBindTheGroupToTheirRequiredDomain) {
   scene.member("m2", "n5");
   EXPECT_EQ(scene.texts({"rack"}, {}), Keys{}) << "in no rack";
   scene.cluster.apply(scene::leaving(scene::in_group(scene::pod("m2", "n2", 100, 100), "gang")));
-  EXPECT_EQ(scene.texts({"rack"}, {}), Keys{"rack=r3^ n4"}) << "who leaves binds nobody";
+  EXPECT_EQ(scene.texts({"rack"}, {}), Keys{"rack=r3^ n4"}) << "a leaving pod binds no member";
 }
 
 TEST(GroupDomains, PreferredOnesWithRunningMembersComeFirst) {

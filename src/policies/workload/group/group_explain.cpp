@@ -10,8 +10,6 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view rule = "workload: units of lower priority leave for a group";
-
 std::size_t node_count(const PlanAsk& ask) {
   std::vector<std::string_view> nodes;
   nodes.reserve(ask.placements.size());
@@ -77,7 +75,7 @@ Reason no_domain_reason(const std::vector<std::string>& keys, bool given_apart) 
 void explain_group_victims(World& world, const GroupCandidate& chosen, const GroupCandidate* other,
                            PlanAsk& ask) {
   VictimCause cause{
-      .rule = rule,
+      .rule = ReasonCode::group_rule,
       .alternative = {.code = ReasonCode::no_other_placement},
       .key = {.code = ReasonCode::only_candidate},
       .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims};

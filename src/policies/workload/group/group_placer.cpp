@@ -16,45 +16,45 @@ GroupPlacer::GroupPlacer(World& world, const PlanningRules& planning, const Grou
       steps_(world.steps(), world.configuration().engine.placement_steps_max,
              "engine.placementStepsMax") {}
 
-std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
+std::vector<PodOnNode> GroupPlacer::place(const Goal& goal) {
   rankings_.clear();
   rankings_.resize(after_.classes());
   infeasible_.assign(after_.classes(), 0);
   first_without_.reset();
   std::vector<PodOnNode> places;
-  std::vector<PodIndex> open(wish.members.begin(), wish.members.end());
-  // Who looks at others may find a place once these have one.
+  std::vector<PodIndex> open(goal.members.begin(), goal.members.end());
+  // A member that looks at others may find a place once these have one.
   const bool again = after_.constrained() &&
                      planning_.configuration.workload.put_back_scope == PutBackScope::every_node;
   for (bool placed = true; placed;) {
     const std::size_t before = places.size();
-    open = place_round(wish, open, places);
+    open = place_round(goal, open, places);
     placed = again && places.size() > before && !open.empty() && !bound_reached_;
   }
-  if (places.size() >= wish.avoid_nominated_room_after) after_.respect_every_nomination(false);
+  if (places.size() >= goal.avoid_nominated_room_after) after_.respect_every_nomination(false);
   if (!open.empty()) first_without_ = open.front();
   return places;
 }
 
 /// Returns those that found no place.
-std::vector<PodIndex> GroupPlacer::place_round(const Wish& wish, std::span<const PodIndex> members,
+std::vector<PodIndex> GroupPlacer::place_round(const Goal& goal, std::span<const PodIndex> members,
                                                std::vector<PodOnNode>& places) {
   std::vector<PodIndex> without;
   std::size_t left = members.size();
   for (const PodIndex member : members) {
-    if (places.size() >= wish.enough) break;
-    const bool too_few = !after_.constrained() && places.size() + left < wish.needed;
+    if (places.size() >= goal.enough) break;
+    const bool too_few = !after_.constrained() && places.size() + left < goal.needed;
     --left;
     if (steps_.out()) bound_reached_ = true;
-    if (too_few || bound_reached_ || !place_member(wish, member, places)) {
+    if (too_few || bound_reached_ || !place_member(goal, member, places)) {
       without.push_back(member);
     }
   }
   return without;
 }
 
-bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<PodOnNode>& places) {
-  if (places.size() == wish.avoid_nominated_room_after) {
+bool GroupPlacer::place_member(const Goal& goal, PodIndex member, std::vector<PodOnNode>& places) {
+  if (places.size() == goal.avoid_nominated_room_after) {
     after_.respect_every_nomination(true);
     for (std::unique_ptr<RoomRanking>& ranking : rankings_) ranking.reset();
   }
@@ -81,7 +81,7 @@ bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<Po
 
 /// Whether the last one has taken from another what its place depends on.
 bool GroupPlacer::spoils(std::span<const PodOnNode> places) {
-  // Who is only expected so far has to be there to be looked at.
+  // A pod that is only expected so far has to be there to be looked at.
   for (const PodOnNode& place : places) {
     if (emptied_ != nullptr && !emptied_->is_empty(place.node)) emptied_->empty(place.node);
   }
@@ -101,7 +101,7 @@ std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
     if (choice.now) return choice.now;
   }
   const std::size_t kind = after_.class_of(member);
-  // Others that came meanwhile only make it harder, unless it wants somebody near.
+  // Others that came meanwhile only make it harder, unless it wants a pod near.
   if (infeasible_[kind] != 0 && !after.constraints().any()) return std::nullopt;
   std::optional<NodeIndex> node = ranked(member, after, now);
   if (!node) infeasible_[kind] = 1;
@@ -118,7 +118,7 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
     return choose_node(world_, after, now, domain_.nodes, node_score).now;
   }
   std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
-  if (after.constraints().has_wishes()) ranking.reset();  // Who came may mean something to them.
+  if (after.constraints().has_preferences()) ranking.reset();  // Pods that came may matter to them.
   if (!ranking) {
     steps_.count(nodes);
     ranking = std::make_unique<RoomRanking>(world_, after, domain_.nodes, node_score, emptied_);
@@ -142,7 +142,7 @@ void fill_free_room(World& world, const PlanningRules& planning, const GroupDoma
   if (more.empty()) return;
   places.insert(places.end(), more.begin(), more.end());
   if (!fits.constrained()) return;
-  // Whoever came later must not have taken from others what their places depend on.
+  // Pods that came later must not have taken from others what their places depend on.
   const Scratch::Checkpoint after = scratch.checkpoint();
   for (const PodOnNode& place : places) scratch.remove(place.pod);
   const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,

@@ -26,7 +26,7 @@ class GroupPlacer {
   GroupPlacer(World& world, const PlanningRules& planning, const GroupDomain& domain,
               MemberFits& after, MemberFits* now, EmptiedNodes* emptied);
 
-  struct Wish {
+  struct Goal {
     std::span<const PodIndex> members;  ///< In the order in which they are placed.
     std::size_t needed = 0;             ///< Fewer are no answer: it may give up.
     std::size_t enough = 0;             ///< No more than these.
@@ -36,7 +36,7 @@ class GroupPlacer {
 
   /// Those that found a place; they are in the worlds afterwards, or expected on nodes that are to
   /// be emptied.
-  std::vector<PodOnNode> place(const Wish& wish);
+  std::vector<PodOnNode> place(const Goal& goal);
 
   bool bound_reached() const { return bound_reached_; }
   std::string_view bound() const { return steps_.bound(); }
@@ -44,9 +44,9 @@ class GroupPlacer {
   std::optional<PodIndex> first_without() const { return first_without_; }
 
  private:
-  std::vector<PodIndex> place_round(const Wish& wish, std::span<const PodIndex> members,
+  std::vector<PodIndex> place_round(const Goal& goal, std::span<const PodIndex> members,
                                     std::vector<PodOnNode>& places);
-  bool place_member(const Wish& wish, PodIndex member, std::vector<PodOnNode>& places);
+  bool place_member(const Goal& goal, PodIndex member, std::vector<PodOnNode>& places);
   bool spoils(std::span<const PodOnNode> places);
   std::optional<NodeIndex> node_for(PodIndex member);
   std::optional<NodeIndex> ranked(PodIndex member, PodFit& after, PodFit* now);

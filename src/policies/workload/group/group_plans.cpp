@@ -26,7 +26,7 @@ std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   return nodes;
 }
 
-/// Whoever of the members is where, and in whichever of nested domains it was found.
+/// Whichever members are where, and in whichever of nested domains it was found.
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
   return a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
 }
@@ -81,7 +81,7 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   list_spared();
 }
 
-/// Those on the nodes of the best plan who could have been made to leave.
+/// Those on the nodes of the best plan that could have been made to leave.
 void GroupPlans::list_spared() {
   const auto place = std::ranges::find(places_, best_->domain, &Place::domain);
   place->emptied->keep({});
@@ -112,7 +112,7 @@ void GroupPlans::search(Place& place) {
   if (place.domain->widest) proven_ = proven_ && place.search->proven();
 }
 
-/// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
+/// Sums show that a more important pod would have to leave there. An explanation lists
 /// the best plan of another domain, too.
 bool GroupPlans::infeasible(const Place& place) const {
   if (places_.size() == 1) return false;
@@ -124,8 +124,8 @@ bool GroupPlans::infeasible(const Place& place) const {
 /// Follows its secondary victims, which is dear, where they can matter: it would be the best plan
 /// without any. False: a bound left them unfollowed, and there is a plan already.
 bool GroupPlans::follow(GroupCandidate& found) {
-  const bool is_told = explain_ && (!runner_up_ || better(found, *runner_up_));
-  if (!cascades_ || (best_ && !better(found, *best_) && !is_told)) return true;
+  const bool is_listed = explain_ && (!runner_up_ || better(found, *runner_up_));
+  if (!cascades_ || (best_ && !better(found, *best_) && !is_listed)) return true;
   const auto term = std::ranges::find(found.score, ScoreKey::secondary_victims, &ScoreTerm::key);
   if (term == found.score.end()) return true;
   const std::int64_t enough =
@@ -188,7 +188,7 @@ void GroupPlans::plan_simply(Place& place) {
   if (small_members_may_do()) run(false, true);
 }
 
-/// What a simpler scheduler would do, less whom we know to be leaving.
+/// What a simpler scheduler would do, less the pods that are known to be leaving.
 std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning, Place& place,
                                                   bool only_better) {
   Scratch& scratch = fits_.scratch();
@@ -199,8 +199,8 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning,
     variant.not_above = static_cast<std::int32_t>(floor.highest_allowed(best_->score));
   }
   std::optional<GroupCandidate> found;
-  // Who violates a budget depends on the order of importance; and who may leave on the rules,
-  // unless everybody may.
+  // Which pods violate a budget depends on the order of importance; which may leave on the rules,
+  // unless all may.
   const bool same_leavers = settings.leaving_room != LeavingRoom::victims ||
                             (one_priority_each_ && place.emptied->all_leave() && leaving_.empty());
   if (!same_leavers || world_.budgets().any()) {
@@ -216,7 +216,7 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const PlanningRules& planning,
   return found;
 }
 
-/// Who wants an explanation wants to know another plan, although it is not better: what a simpler
+/// An explanation lists another plan, although it is not better: what a simpler
 /// scheduler would do. What is decided stays as it is.
 void GroupPlans::find_runner_up() {
   if (!world_.configuration().workload.start_from_simple_plans || !task_.given.empty()) return;
@@ -283,8 +283,8 @@ GroupSearch::Guide GroupPlans::guide() const {
 
 void GroupPlans::plan_for_victims(Place& place) {
   GroupSearch& search = *place.search;
-  const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
-  if (nobody_leaves()) return;
+  const auto none_leaves = [this] { return best_ && best_->victims.units.empty(); };
+  if (none_leaves()) return;
   if (best_) consider(search.run_guided(guide()));
   if (best_ && small_members_may_do()) {
     GroupSearch::Guide next = guide();
@@ -299,17 +299,17 @@ void GroupPlans::plan_for_victims(Place& place) {
   const std::int64_t tries =
       std::clamp<std::int64_t>(looks_left / std::max<std::int64_t>(looks, 1), 0, placements_max);
   placements_left_ = tries;
-  if (!nobody_leaves()) take_detours(search);
+  if (!none_leaves()) take_detours(search);
   looks_ += (tries - placements_left_) * looks;
   // Where nothing was found, that is proven by counts or not at all.
-  if (best_ && !nobody_leaves() && placements_left_ == 0 && tries < placements_max) {
+  if (best_ && !none_leaves() && placements_left_ == 0 && tries < placements_max) {
     note_bound(bounds_reached_, looks_left < looks_max ? domains_bound : looks_bound);
   }
-  if (tries > 0 && !nobody_leaves()) {
+  if (tries > 0 && !none_leaves()) {
     for (GroupCandidate& found : search.run_opened(guide())) consider(std::move(found));
   }
   // The rest improves the best plan, in its own domain.
-  if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
+  if (!best_ || none_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;
   if (search.guidable()) keep_each_victim(search);
   consider(search.polish(*best_));
@@ -328,7 +328,7 @@ void GroupPlans::move_members(GroupSearch& search, std::size_t nodes) {
   if (moves.bound_reached()) note_bound(bounds_reached_, PlanMoves::bound);
 }
 
-/// As long as a plan is found in which nobody of the highest priority so far has to leave.
+/// As long as a plan is found in which no pod of the highest priority so far has to leave.
 void GroupPlans::lower_highest_priority(GroupSearch& search) {
   constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
   for (std::int64_t tries = world_.configuration().workload.placements_max; tries > 0; --tries) {
@@ -362,7 +362,7 @@ void GroupPlans::take_detours(GroupSearch& search) {
   }
 }
 
-/// Somebody who leaves in the best plan so far stays: is there a better one?
+/// A pod that leaves in the best plan so far stays: is there a better one?
 void GroupPlans::keep_each_victim(GroupSearch& search) {
   for (std::size_t at = 0; placements_left_ > 0 && at < best_->victims.units.size();) {
     --placements_left_;

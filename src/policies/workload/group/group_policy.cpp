@@ -132,7 +132,7 @@ void GroupAsk::read_members(std::span<const PodOnNode> given) {
         task_.members, [&](PodIndex member) { return pods.nominated[member].exists(); });
     if (world_.configuration().workload.evict_for == EvictFor::each) {
       const auto nominated = std::span(task_.members.begin(), lost.begin());
-      const std::set<PodIndex> keep = who_keeps_its_place(world_, nominated);
+      const std::set<PodIndex> keep = members_that_keep_their_place(world_, nominated);
       std::ranges::stable_partition(nominated,
                                     [&](PodIndex member) { return keep.contains(member); });
     }

@@ -10,7 +10,7 @@
 namespace makeway {
 namespace {
 
-/// As kube-scheduler does it; or so that those whom a budget still allows matter least.
+/// As kube-scheduler does it; or so that those that a budget still allows matter least.
 ChargeOrder charge_order(const Configuration& configuration) {
   return configuration.budgets.counted_over == BudgetCount::victims
              ? ChargeOrder::least_important_first
@@ -195,7 +195,8 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   return adopt(places, victims);
 }
 
-/// Adds the victims on the node, who leave one by one, or better ones. True: it found better ones.
+/// Adds the victims on the node, which leave one by one, or better ones. True: it found better
+/// ones.
 bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
                               std::int32_t highest, std::vector<PodIndex>& victims) {
   Scratch& scratch = fits_.scratch();
@@ -225,13 +226,13 @@ std::optional<GroupCandidate> GroupSearch::without(const GroupCandidate& found, 
   std::vector<PodOnNode> others = found.places;
   std::erase_if(others, [&](const PodOnNode& place) { return place.pod == member; });
   if (!others.empty()) return reduced(others, found.victims.pods, false);
-  GroupCandidate nobody{.domain = &domain_};
-  nobody.score = found.score;
-  for (ScoreTerm& term : nobody.score) {
+  GroupCandidate none{.domain = &domain_};
+  none.score = found.score;
+  for (ScoreTerm& term : none.score) {
     const bool counts = term.key == ScoreKey::members_not_placed && term.value > 0;
     term.value = counts ? term.value + 1 : 0;
   }
-  return nobody;
+  return none;
 }
 
 std::vector<MemberByMember::Choice> GroupSearch::places_beside(const GroupCandidate& others,
@@ -275,7 +276,7 @@ std::optional<GroupCandidate> GroupSearch::reduced(std::span<const PodOnNode> pl
   return finish(fill);
 }
 
-/// Whether those who left are more than strict budgets allow.
+/// Whether the pods that left are more than strict budgets allow.
 bool GroupSearch::breaks_strict_budget() const {
   if (planning_.configuration.budgets.mode != BudgetMode::strict) return false;
   VictimList left = list_;
@@ -329,7 +330,7 @@ void GroupSearch::arrive() {
   list_gone();
 }
 
-/// Whether the places that were found need nobody gone above the priority.
+/// Whether the places that were found need no pod gone above the priority.
 bool GroupSearch::fit_up_to(std::int32_t highest) {
   PodFit& fit = fits_.of(places_.front().pod);
   for (std::size_t begin = 0; begin < by_node_.size();) {
@@ -354,7 +355,7 @@ void GroupSearch::list_gone() {
   evicted_.assign(list_.units.size(), 1);
 }
 
-/// Who is without a place, and whether that proves anything.
+/// Which member is without a place, and whether that proves anything.
 void GroupSearch::nothing_found() {
   without_place_ = placer_.first_without();
   if (!task_.given.empty()) {
@@ -428,14 +429,14 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   }
   if (there || priorities.empty()) return;
   if (place_with_gone_up_to(priorities[high], wanted) >= wanted) return;
-  // Without those who came back in step 5 the first places are no longer found: back to them.
+  // Without those that came back in step 5 the first places are no longer found: back to them.
   go_back();
   emptied_.keep(kept_);
   place_with_gone_up_to(priority_, task_.wanted);
   put_back_where_possible(true, planning_.configuration.workload.put_back);
 }
 
-/// Step 5 is over: those who came back are no potential victims any more. Everybody is back where
+/// Step 5 is over: those that came back are no potential victims any more. All pods are back where
 /// they were before the search.
 void GroupSearch::keep_returned() {
   if (!emptied_.any_violates()) return go_back();
@@ -454,7 +455,8 @@ void GroupSearch::keep_returned() {
 // ---- Steps 5 and 7 ------------------------------------------------------------------------------
 
 void GroupSearch::put_back_where_possible(bool only_violating, PutBack mode) {
-  // Where only room counts, who was refused once is refused ever after: there is only less of it.
+  // Where only room counts, a pod that was refused once is refused ever after: there is only less
+  // of it.
   if (mode == PutBack::until_stable && !fits_.constrained()) mode = PutBack::once;
   put_back_in_rounds(list_, evicted_, mode, only_violating,
                      [&](std::size_t at) { return put_back(list_.units[at]); });
@@ -494,7 +496,7 @@ bool GroupSearch::fit_one_after_the_other() {
                              planning_.configuration.workload.put_back_scope);
   };
   bool stand = fit();
-  if (stand && !world_.uncertain_arrivals().empty()) {  // Nobody leans on those.
+  if (stand && !world_.uncertain_arrivals().empty()) {  // No place may depend on those.
     scratch.remove(world_.uncertain_arrivals());
     stand = fit();
   }

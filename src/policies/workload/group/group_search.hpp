@@ -69,7 +69,7 @@ class GroupSearch {
   GroupSearch(World& world, const PlanningRules& planning, const GroupTask& task,
               const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
 
-  /// No plan for so many members has victims of a lower highest priority, as far as sums tell.
+  /// No plan for so many members has victims of a lower highest priority, as far as sums show.
   std::int32_t least_highest_priority(std::size_t members);
 
   struct Variant {

@@ -24,7 +24,7 @@ std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> memb
   std::vector<PodIndex> open(members.begin(), members.end());
   for (bool placed = true; placed && found.places.size() < wanted;) {
     placed = false;
-    // Who looks at others may find a place once these have one.
+    // A member that looks at others may find a place once these have one.
     std::vector<PodIndex> without;
     for (const PodIndex member : open) {
       const bool detours = found.places.size() == detour.member;
@@ -97,7 +97,7 @@ std::vector<MemberByMember::Opening> MemberByMember::openings(PodIndex member) {
   return found;
 }
 
-/// Those who keep it out of some part of the topology.
+/// Pods that keep it out of some part of the topology.
 std::vector<PodOnNode> MemberByMember::closing_pods(PodFit& fit) const {
   std::vector<PodOnNode> pods;
   for (const PodIndex pod : world_.cluster().each_row()) {
@@ -109,7 +109,7 @@ std::vector<PodOnNode> MemberByMember::closing_pods(PodFit& fit) const {
   return pods;
 }
 
-/// False: nobody closes these nodes, or somebody who stays.
+/// False: no pod closes these nodes, or one that stays.
 bool MemberByMember::fill_opening(PodFit& fit, std::span<const PodOnNode> closing,
                                   Opening& opening) {
   std::vector<PodIndex> in_the_way;

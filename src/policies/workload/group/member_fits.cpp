@@ -6,7 +6,7 @@ namespace makeway {
 
 MemberFits::MemberFits(World& world, Scratch& scratch, std::span<const PodIndex> members)
     : world_(world), scratch_(scratch) {
-  // A promise to somebody may count labels that nothing else looks at.
+  // A promise to another pod may count labels that nothing else looks at.
   std::map<std::pair<AskKey, LabelSetId>, std::size_t> known;
   for (const PodIndex member : members) {
     const LabelSetId labels =

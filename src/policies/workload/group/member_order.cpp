@@ -70,7 +70,8 @@ void order_members(World& world, MemberOrder order, std::vector<PodIndex>& membe
   std::ranges::transform(ranked, members.begin(), &Ranked::pod);
 }
 
-std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> nominated) {
+std::set<PodIndex> members_that_keep_their_place(World& world,
+                                                 std::span<const PodIndex> nominated) {
   Scratch& after = world.after();
   const Scratch::Checkpoint before = after.checkpoint();
   std::set<PodIndex> keep;
@@ -84,7 +85,7 @@ std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> n
       if (fit.check(node)) continue;
       after.place(member, node);
       keep.insert(member);
-      again = again || fit.constraints().any();  // Otherwise nobody needs another one.
+      again = again || fit.constraints().any();  // Otherwise no member needs another one.
     }
   }
   after.rollback(before);

@@ -17,6 +17,6 @@ void order_members(World& world, MemberOrder order, std::vector<PodIndex>& membe
 
 /// Of members that are nominated: which still fit there when they come one after the other, as they
 /// can. Alone one may find its place uneven, or no pod near it. The world is left as it was.
-std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> nominated);
+std::set<PodIndex> members_that_keep_their_place(World& world, std::span<const PodIndex> nominated);
 
 }  // namespace makeway

@@ -8,7 +8,7 @@
 // is tried likewise.
 //
 // A plan that `improve` cannot make better is one that no single move helps, as far as these sums
-// tell. Looks at pairs of member and node are bounded.
+// show. Looks at pairs of member and node are bounded.
 #pragma once
 
 #include <cstdint>

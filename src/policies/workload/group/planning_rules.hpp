@@ -6,8 +6,8 @@
 //
 // What `as_kube_scheduler` and `as_kep` set stands in the presets kube-1.37 and kep-5710, too. A
 // preset is a document, which policies cannot read (codec may not be included), and they need only
-// the few settings that decide where a group goes, on top of the cycle's. simple_manner_test holds
-// each of them against the preset.
+// the few settings that decide where a group goes, on top of the cycle's. planning_rules_test
+// (tests/peers) compares each of them with the preset.
 #pragma once
 
 #include <vector>

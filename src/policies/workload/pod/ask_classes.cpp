@@ -86,8 +86,8 @@ AskClass* AskClasses::of(PodIndex pod) {
     kept.ranking.reset();
     return &kept;
   }
-  // Whoever came since may mean something to its wishes, on whatever node.
-  if (kept.after.constraints().has_wishes()) kept.room.reset();
+  // Pods that came since may matter to its preferences, on any node.
+  if (kept.after.constraints().has_preferences()) kept.room.reset();
   if (!kept.room) kept.room.emplace(world_, kept.after);
   for (; kept.changes_seen < world_.changed_nodes().size(); ++kept.changes_seen) {
     const NodeIndex node = world_.changed_nodes()[kept.changes_seen];

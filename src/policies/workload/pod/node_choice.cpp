@@ -77,7 +77,7 @@ class RoomLook {
         alone_(comes == Comes::alone),
         checks_promises_(world.must_check_promises(after.ask())),
         plain_(is_plain(after) && (now == nullptr || is_plain(*now))) {
-    // Who has a place does not take another one from somebody less important: that one would have
+    // An ask that has a place does not take another one from a less important pod, which would have
     // to make room for itself once more.
     const bool has_place = nominated.exists() && world.cluster().nodes().flags[nominated].exists &&
                            fits_as_nominated(world, after, nominated) &&
@@ -114,7 +114,7 @@ class RoomLook {
   }
 
  private:
-  /// Nothing but resources and the node itself can refuse the ask where nobody is expected.
+  /// Nothing but resources and the node itself can refuse the ask where no pod is expected.
   static bool is_plain(PodFit& fit) {
     return fit.portless() && !fit.constraints().any() && fit.kept_free().empty();
   }
@@ -135,11 +135,11 @@ class RoomLook {
     const std::int64_t full = fullness_.of(after_.survey().allocatable(node), used);
     const StaticVerdict& says = after_.says(node);
     RoomValue value{
-        .avoided = says.avoided, .unwished = -says.wished, .fullness = pack_ ? -full : full};
-    if (!after_.constraints().has_wishes()) return value;
-    const PodConstraints::WishCount wishes = after_.constraints().wishes_on(node);
-    value.unwished -= wishes.points;
-    value.crowded = wishes.crowded;
+        .avoided = says.avoided, .unpreferred = -says.preferred, .fullness = pack_ ? -full : full};
+    if (!after_.constraints().has_preferences()) return value;
+    const PodConstraints::PreferenceCount preferences = after_.constraints().preferences_on(node);
+    value.unpreferred -= preferences.points;
+    value.crowded = preferences.crowded;
     return value;
   }
 
@@ -162,8 +162,9 @@ Reason lost_to(const RoomValue& best, const RoomValue& other) {
   if (other.avoided != best.avoided) {
     return {.code = ReasonCode::by_avoided_taints, .arguments = {other.avoided, best.avoided}};
   }
-  if (other.unwished != best.unwished) {
-    return {.code = ReasonCode::by_preferences, .arguments = {-other.unwished, -best.unwished}};
+  if (other.unpreferred != best.unpreferred) {
+    return {.code = ReasonCode::by_preferences,
+            .arguments = {-other.unpreferred, -best.unpreferred}};
   }
   if (other.crowded != best.crowded) {
     return {.code = ReasonCode::by_spread, .arguments = {other.crowded, best.crowded}};
@@ -219,7 +220,7 @@ bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node) {
 
 bool others_may_lose(const World& world, std::span<const PodIndex> own) {
   const Cluster& cluster = world.cluster();
-  // kube-scheduler does not keep who has a place from moving.
+  // kube-scheduler does not keep an ask that has a place from moving.
   if (world.configuration().workload.nomination_held_by != NominationHeldBy::placement) {
     return false;
   }

@@ -26,8 +26,8 @@ namespace makeway {
 
 /// The smallest is the best.
 struct RoomValue {
-  std::int64_t avoided = 0;   ///< Taints.
-  std::int64_t unwished = 0;  ///< Points, below 0.
+  std::int64_t avoided = 0;      ///< Taints.
+  std::int64_t unpreferred = 0;  ///< Points, below 0.
   std::int64_t crowded = 0;
   std::int64_t fullness = 0;  ///< Below 0: the fullest is the best.
 

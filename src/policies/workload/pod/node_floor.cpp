@@ -13,7 +13,7 @@ NodeFloor::NodeFloor(World& world, PodFit& fit)
   const WorkloadSettings& settings = world.configuration().workload;
   const auto at = [&](ScoreKey key) { return std::ranges::find(settings.score_keys, key); };
   const auto end = settings.score_keys.end();
-  // Sums and ages are those of the fewest victims, who are the fewest below that priority.
+  // Sums and ages are those of the fewest victims, which are the fewest below that priority.
   useful_ = settings.score_priority == ScorePriority::unit && at(ScoreKey::victims) != end &&
             at(ScoreKey::highest_priority) < at(ScoreKey::victims) &&
             at(ScoreKey::victims) <= at(ScoreKey::priority_sum) &&

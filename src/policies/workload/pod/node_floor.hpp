@@ -1,7 +1,7 @@
 // NodeFloor: the least that the victims on one node can cost, key by key.
 //
 // NodeScan says that a pod of priority P must leave. Where priorities are few, that is the same
-// on most nodes, so the keys after it have to tell nodes apart before any search. Pods under an
+// on most nodes, so the keys after it have to distinguish nodes before any search. Pods under an
 // exhausted budget leave only where all others are not enough, and each of them is a violation. If
 // no pod above P leaves, then
 //   victims       as many as the largest pods up to P leave open, for each resource

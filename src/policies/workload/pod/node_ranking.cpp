@@ -110,13 +110,13 @@ void NodeRanking::line_up(VictimSearch& search) {
   lined_up_ = true;
 }
 
-/// Searches the best of a few, and returns the position from which on nobody was looked at. While
-/// there is nobody, every node may turn out to need its reason.
+/// Searches the best of a few, and returns the position from which on no node was looked at. While
+/// there is no answer, every node may turn out to need its reason.
 std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
   std::uint32_t position = 0;
   for (; position < nodes_.size() && runners_.size() < few; ++position) {
     if (position + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[position + NodeScan::ahead]);
-    if (runners_.empty() && tally_if_told(position)) continue;
+    if (runners_.empty() && tally_if_ruled_out(position)) continue;
     const Runner runner = bounded(position, ScoreFloor::no_limit);
     if (runner.state != State::out) runners_.push_back(runner);
   }
@@ -224,7 +224,7 @@ void NodeRanking::restore() {
 }
 
 /// True: the node or its sums rule it out, and the reason is in the tally.
-bool NodeRanking::tally_if_told(std::uint32_t position) {
+bool NodeRanking::tally_if_ruled_out(std::uint32_t position) {
   const NodeIndex node = nodes_[position];
   std::optional<Refused> refused = fit_.refused_by_node(node);
   if (!refused && scan_.tells_all(node)) refused = scan_.refusal(node);
@@ -238,7 +238,7 @@ RefusalTally NodeRanking::refusals(VictimSearch& search) {
   std::vector<std::uint8_t> known(nodes_.size());
   for (const std::uint32_t position : tallied_) known[position] = 1;
   for (std::uint32_t position = 0; position < nodes_.size() && !search.out_of_steps(); ++position) {
-    if (known[position] != 0 || tally_if_told(position)) continue;
+    if (known[position] != 0 || tally_if_ruled_out(position)) continue;
     CHECK(!search.on_node(nodes_[position]), "a node has an answer after all");
     refusals_.add(search.refused(), nodes_[position], position);
   }

@@ -90,7 +90,7 @@ class NodeRanking {
   std::int64_t highest_allowed() const {
     return kept_.size() < count_ ? ScoreFloor::no_limit : floor_.highest_allowed(limit_);
   }
-  bool tally_if_told(std::uint32_t position);
+  bool tally_if_ruled_out(std::uint32_t position);
   void put_aside(std::uint32_t at);
   void restore();
   std::uint32_t add_row(const ScoreTerms& score);

@@ -1,6 +1,7 @@
 #include "policies/workload/pod/pod_explain.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -9,14 +10,9 @@
 #include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
-namespace {
-
-constexpr std::string_view rule = "workload: units of lower priority leave one node";
-
-}  // namespace
-
 void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask) {
+  const std::string rule = write_text(world.cluster(), {.code = cause.rule});
   const std::string alternative = write_text(world.cluster(), cause.alternative);
   const std::string key = write_text(world.cluster(), cause.key);
   world.budgets().start_trial();
@@ -31,7 +27,7 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
                                    : unit.violations > 0 && world.budgets().governed(pod);
       if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = ask_text(ask);
-      victim.cause_rule = std::string(cause.rule);
+      victim.cause_rule = rule;
       victim.cause_alternative = alternative;
       victim.cause_key = key;
       ask.victims.push_back(std::move(victim));
@@ -40,9 +36,13 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
 }
 
 Reason decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
-  std::string key = first_difference(loser, winner);
-  if (key.empty()) return {.code = ReasonCode::by_name};
-  return {.code = ReasonCode::as_written, .arguments = {std::move(key)}};
+  CHECK(loser.size() == winner.size(), "scores of different keys");
+  for (std::size_t at = 0; at < loser.size(); ++at) {
+    if (loser[at].value == winner[at].value) continue;
+    return {.code = ReasonCode::by_number,
+            .arguments = {choice_name(loser[at].key), loser[at].value, winner[at].value}};
+  }
+  return {.code = ReasonCode::by_name};
 }
 
 PlanAlternative alternative_of(const Cluster& cluster, std::string where, const ScoreTerms& score,
@@ -75,14 +75,14 @@ namespace {
 
 /// The first few refusals, and how many there are besides.
 Reasons few_refusals(const std::vector<PlanRefusal>& refusals) {
-  constexpr std::size_t told_max = 3;
+  constexpr std::size_t listed_max = 3;
   Reasons few;
-  for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
+  for (std::size_t at = 0; at < std::min(refusals.size(), listed_max); ++at) {
     few.push_back({.code = ReasonCode::nodes_refuse,
                    .arguments = {refusals[at].nodes, refusal_sentence(refusals[at])}});
   }
-  if (refusals.size() > told_max) {
-    few.push_back({.code = ReasonCode::more_refusals, .arguments = {refusals.size() - told_max}});
+  if (refusals.size() > listed_max) {
+    few.push_back({.code = ReasonCode::more_refusals, .arguments = {refusals.size() - listed_max}});
   }
   return few;
 }
@@ -120,7 +120,7 @@ Reason nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain)
 
 namespace {
 
-/// The pod, then who leaves with it, by name: the rest of a group that leaves whole.
+/// The pod, then the pods that leave with it, by name: the rest of a group that leaves whole.
 std::vector<PodIndex> leaving_together(const World& world, PodIndex pod) {
   const Cluster& cluster = world.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -136,16 +136,18 @@ std::vector<PodIndex> leaving_together(const World& world, PodIndex pod) {
 }
 
 /// Under strict budgets: why they keep the pod; empty: none of them does.
-std::string kept_by_budget(World& world, PodIndex pod) {
-  if (world.configuration().budgets.mode != BudgetMode::strict || !world.budgets().any()) return {};
+std::optional<Reason> kept_by_budget(World& world, PodIndex pod) {
+  if (world.configuration().budgets.mode != BudgetMode::strict || !world.budgets().any()) {
+    return std::nullopt;
+  }
   world.budgets().start_trial();
   for (const PodIndex member : leaving_together(world, pod)) {
     if (!world.budgets().charge(member)) continue;
-    return write_text(world.cluster(), {.code = member == pod ? ReasonCode::budget_allows_none
-                                                              : ReasonCode::budget_keeps_group,
-                                        .arguments = {world.budgets().violated(member)}});
+    return Reason{
+        .code = member == pod ? ReasonCode::budget_allows_none : ReasonCode::budget_keeps_group,
+        .arguments = {world.budgets().violated(member)}};
   }
-  return {};
+  return std::nullopt;
 }
 
 /// Each of them alone might leave, and all of them are more than a strict budget allows.
@@ -159,9 +161,10 @@ void add_those_too_many(World& world, NodeIndex node, PlanRefusal& refusal) {
   for (const PodIndex pod : pods) {
     for (const PodIndex member : leaving_together(world, pod)) {
       if (!counted_already.insert(member).second || !world.budgets().charge(member)) continue;
-      const Reason budget{.code = ReasonCode::budget_allows_no_more,
-                          .arguments = {world.budgets().violated(member)}};
-      add_holder(world, pod, write_text(world.cluster(), budget), refusal);
+      add_holder(world, pod,
+                 Reason{.code = ReasonCode::budget_allows_no_more,
+                        .arguments = {world.budgets().violated(member)}},
+                 refusal);
       break;
     }
   }
@@ -171,10 +174,11 @@ void add_holders(World& world, PodIndex own, const PlanAsk& ask, NodeIndex node,
                  PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   world.after().for_each_pod(node, [&](PodIndex pod) {
-    std::string why(world.is_tentative(pod)
-                        ? "nominated"
-                        : world.rules().stays_because(world.after(), pod, ask.priority));
-    if (why.empty()) why = kept_by_budget(world, pod);
+    std::optional<Reason> why =
+        world.is_tentative(pod)
+            ? Reason{.code = ReasonCode::stays_nominated}
+            : stay_reason(world.rules().stays_because(world.after(), pod, ask.priority));
+    if (!why) why = kept_by_budget(world, pod);
     add_holder(world, pod, why, refusal);
   });
   if (refusal.holders.empty()) add_those_too_many(world, node, refusal);
@@ -182,12 +186,14 @@ void add_holders(World& world, PodIndex own, const PlanAsk& ask, NodeIndex node,
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
     if (!world.holds().blocks(pod, hold_ask, world.after())) continue;
     const bool reserved = world.holds().is_reserved(pod);
-    add_holder(world, pod, reserved ? "the node is reserved for it" : "nominated", refusal);
+    add_holder(world, pod,
+               Reason{.code = reserved ? ReasonCode::stays_reserved : ReasonCode::stays_nominated},
+               refusal);
   }
   sort_holders(refusal);
 }
 
-/// Nodes where somebody may hold the room; every ask without a place looks for one.
+/// Nodes where a pod may hold the room; every ask without a place looks for one.
 constexpr std::size_t looked_at_max = 100;
 
 /// Whether the node, were it empty, would have enough of what it refuses the pod for.
@@ -212,7 +218,7 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
       add_holders(world, pod, ask, nearest, refusal);
       continue;
     }
-    // Too small for it, whoever leaves. Of the nodes that are not, the first tells more.
+    // Too small for it, whichever pods leave. Of the nodes that are not, the first says more.
     std::size_t looked_at = 0;
     for (const NodeIndex node : world.survey().nodes()) {
       if (!is_large_enough(world, pod, node, refusal.detail)) continue;
@@ -236,7 +242,7 @@ void explain_claim_users(World& world, PlanAsk& ask) {
           world.survey().claims_of(shape).volume_claims,
           [&](StringId claim) { return world.survey().text(claim) == refusal.detail; });
     };
-    PodIndex user;  // One pod at a time may; of several the first by name is told.
+    PodIndex user;  // One pod at a time may; of several the first by name is listed.
     for (const PodIndex pod : cluster.each_pod()) {
       if (!uses_it(pod)) continue;
       if (!user.exists() || cluster.pod_key(pod) < cluster.pod_key(user)) user = pod;
@@ -247,7 +253,7 @@ void explain_claim_users(World& world, PlanAsk& ask) {
                         .name = std::move(place.name),
                         .plane = std::move(place.plane),
                         .priority = world.rules().priority_of(user),
-                        .why = "uses the claim"}};
+                        .why = write_text(cluster, {.code = ReasonCode::stays_with_claim})}};
   }
 }
 
@@ -264,7 +270,7 @@ void explain_instead(const World& world, PodIndex other, const ScoreTerms& chose
 void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& ask) {
   const Candidate& chosen = best.front();
   VictimCause cause{
-      .rule = rule,
+      .rule = ReasonCode::pod_rule,
       .alternative = {.code = ReasonCode::no_other_node},
       .key = {.code = ReasonCode::only_candidate},
       .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims ||

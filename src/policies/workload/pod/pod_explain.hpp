@@ -25,7 +25,7 @@ void explain_claim_users(World& world, PlanAsk& ask);
 
 /// What holds for all victims of an ask.
 struct VictimCause {
-  std::string_view rule;
+  ReasonCode rule = ReasonCode::pod_rule;
   Reason alternative;               ///< What the plan was compared with.
   Reason key;                       ///< What decided.
   bool budgets_by_victims = false;  ///< Violations are counted over the victims themselves.

@@ -1,9 +1,10 @@
 // The plans of simpler schedulers, from which a group's search starts, are looked for under the
 // settings of their presets: what planning_rules.cpp takes from them must be what they say.
+#include "policies/workload/group/planning_rules.hpp"
+
 #include <gtest/gtest.h>
 
 #include "codec/presets.hpp"
-#include "policies/workload/group/planning_rules.hpp"
 
 namespace makeway {
 namespace {
