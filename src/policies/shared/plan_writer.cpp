@@ -19,7 +19,7 @@ struct Template {
   std::string_view words;
 };
 
-constexpr std::array<Template, 289> templates = {{
+constexpr std::array<Template, 288> templates = {{
     // Shared by policies.
     {ReasonCode::as_written, "{0}"},
     {ReasonCode::named, "{0}"},
