@@ -259,7 +259,7 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
   writer.string_field("name", action.name);
   writer.string_field("uid", action.uid);
   if (!action.node.empty()) writer.string_field("node", action.node);
-  if (!action.ask.empty()) writer.string_field("for", action.ask);
+  if (action.ask) writer.string_field("for", ref_text(*action.ask));
   if (action.since) writer.string_field("since", to_text(*action.since));
   if (action.promised) writer.boolean_field("promised", true);
   if (action.scale) {
@@ -273,7 +273,7 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
 
 void write_status(DocumentWriter& writer, const PlanStatus& status) {
   writer.begin_object();
-  writer.string_field("object", status.object);
+  writer.string_field("object", ref_and_plane_text(status.object));
   writer.string_field("condition", status.condition);
   writer.boolean_field("value", status.value);
   writer.string_field("reason", status.reason);

@@ -30,7 +30,7 @@ Plan planned() {
                    .name = "low",
                    .uid = "u-low",
                    .node = "n1",
-                   .ask = "Pod a/urgent"},
+                   .ask = pod_ref("a", "urgent")},
                   {.type = ActionType::nominate,
                    .namespace_name = "a",
                    .name = "urgent",

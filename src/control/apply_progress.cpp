@@ -8,11 +8,6 @@
 namespace makeway {
 namespace {
 
-/// Whether that refusal ends by itself.
-bool passes(std::string_view reason) {
-  return reason.starts_with("brake: ") || reason.starts_with("it waits ");
-}
-
 /// Whether the pod, or its group, is due in this cycle.
 bool is_due(const PlanRequest& request, const Cluster& cluster, const ApprovedAsk& ask) {
   if (std::ranges::find(request.asks, ask.name) != request.asks.end()) return true;
@@ -122,13 +117,13 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
       fmt::format("{}: {}", ref_and_plane_text(receipt.object), receipt.reason);
   // Brakes begin without any allowance: the first moment is no news.
   const bool is_news =
-      state.reported != reason && (!passes(receipt.reason) || state.reason == reason);
+      state.reported != reason && (!receipt.ends_by_itself() || state.reason == reason);
   state.reason = reason;
   if (is_news) {
     state.reported = reason;
     news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .pods = {}, .reason = reason});
   }
-  if (passes(receipt.reason)) return;
+  if (receipt.ends_by_itself()) return;
   state.refused.insert(receipt.plan);
   if (state.refused.size() < refusals_max) return;
   drop(*at, fmt::format("the cluster has refused it {} times, at last {}", refusals_max, reason));
@@ -160,9 +155,9 @@ void ApplyProgress::note_sent(const Plan& plan, const PlanAsk& ask, std::size_t 
   ApplyNews news{.kind = ApplyNews::Kind::binds, .ask = at, .pods = {}, .reason = {}};
   if (ask.outcome == Outcome::preempts) {
     news.kind = ApplyNews::Kind::evicts;
-    const std::string text = ask_text(asks_[at].name);
+    const ObjectRef own = ref_of(asks_[at].name);
     for (const PlanAction& action : plan.actions) {
-      if (action.type != ActionType::evict || action.ask != text) continue;
+      if (action.type != ActionType::evict || action.ask != own) continue;
       const std::string pod = fmt::format("{}/{}", action.namespace_name, action.name);
       if (state.evicted.insert(pod).second) news.pods.push_back(pod);
     }

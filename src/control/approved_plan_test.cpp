@@ -57,7 +57,7 @@ class ApprovedPlanTest : public testing::Test {
       plan.actions.push_back({.type = ActionType::evict,
                               .namespace_name = "a",
                               .name = evicts[name.name],
-                              .ask = ask_text(name)});
+                              .ask = ref_of(name)});
     }
     return {.plan = std::move(plan), .problems = {}, .recheck_at = {}, .failure = {}};
   }
@@ -159,11 +159,13 @@ class ApplyProgressTest : public ApprovedPlanTest {
     made.plan->id = "plan";
     progress.cycle({.now = applied_at, .due = due, .judged = true, .made = made}, cluster);
   }
-  void refuse(ApplyProgress& progress, std::string plan, std::string reason) {
+  void refuse(ApplyProgress& progress, std::string plan, std::string reason,
+              std::optional<Time> again_at = std::nullopt) {
     const std::vector<Receipt> receipts = {{.plan = std::move(plan),
                                             .object = pod_ref("a", "low"),
                                             .reason = std::move(reason),
-                                            .ask = pod_ref("a", "x")}};
+                                            .ask = pod_ref("a", "x"),
+                                            .again_at = again_at}};
     progress.batch({.now = applied_at, .changes = {}, .effects = {}, .receipts = receipts},
                    cluster);
   }
@@ -193,7 +195,9 @@ TEST_F(ApplyProgressTest, ThreeRefusedPlansAreEnough) {
   evicts = {{"x", "low"}};
   ApplyProgress progress(asks, function());
   cycle(progress);
-  for (int tries = 0; tries < 5; ++tries) refuse(progress, "braked", "brake: 1 a minute");
+  for (int tries = 0; tries < 5; ++tries) {
+    refuse(progress, "braked", "brake: 1 a minute", applied_at);
+  }
   refuse(progress, "p1", "forbidden");
   refuse(progress, "p1", "forbidden");
   refuse(progress, "p2", "forbidden");

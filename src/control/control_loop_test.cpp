@@ -49,7 +49,8 @@ class HeardWatcher final : public LoopWatcher {
         cycle.made.plan ? cycle.made.plan->asks.size() : 0, port_.plans.size()));
   }
   void ends(const Plan& plan) override {
-    heard.push_back(fmt::format("{} of {} must go", plan.actions.size(), plan.actions[0].ask));
+    heard.push_back(
+        fmt::format("{} of {} must go", plan.actions.size(), ref_text(plan.actions[0].ask)));
   }
 
   std::vector<std::string> heard;
@@ -145,7 +146,7 @@ TEST_F(ControlLoopTest, APodThatCannotAskBacksOffAlone) {
   ASSERT_EQ(port.plans[0].asks.size(), 1U);
   EXPECT_EQ(port.plans[0].asks[0].name, "other");
   ASSERT_EQ(port.plans[0].status.size(), 1U);
-  EXPECT_EQ(port.plans[0].status[0].object, "Pod default/strange");
+  EXPECT_EQ(port.plans[0].status[0].object, pod_ref("default", "strange"));
   loop.step();  // A second later it is tried again.
   ASSERT_EQ(port.plans.size(), 2U);
   EXPECT_EQ(port.plans[1].status.size(), 1U);

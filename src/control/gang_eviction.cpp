@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "model/request.hpp"
+
 namespace makeway {
 
 bool is_staying(const Cluster& cluster, PodIndex pod) {
@@ -25,20 +27,21 @@ void evict_members(const Cluster& cluster, const Group& group, const std::vector
               .namespace_name = std::string(cluster.text(group.namespace_name)),
               .name = std::string(cluster.text(group.name)),
               .reason = std::string(reason)};
+  const ObjectRef asks = ref_of(ask);
   for (const Pod& pod : members) {
     if (together == LeaveTogether::yes) {
       ask.victims.push_back({.namespace_name = pod.namespace_name,
                              .name = pod.name,
                              .uid = pod.uid,
                              .node = pod.node,
-                             .unit = ask_text(ask)});
+                             .unit = ref_text(asks)});
     }
     plan.actions.push_back({.type = ActionType::evict,
                             .namespace_name = pod.namespace_name,
                             .name = pod.name,
                             .uid = pod.uid,
                             .node = pod.node,
-                            .ask = ask_text(ask)});
+                            .ask = asks});
   }
   plan.asks.push_back(std::move(ask));
 }

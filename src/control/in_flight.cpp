@@ -51,7 +51,7 @@ void lay_over_pod(const PlanAction& action, Time sent, Pod& pod) {
       pod.deletion_grace_seconds = static_cast<std::int32_t>(assumed_grace.ms / 1'000);
       pod.disrupted_by_preemption = true;
       pod.ready = false;
-      pod.notes.evicted_for = action.ask;
+      pod.notes.evicted_for = ref_text(action.ask);
       break;
     default: break;
   }
@@ -101,18 +101,6 @@ void lay_over_session(const PlanAction& action, const std::optional<SessionNotic
     default:
       if (notice) session = notice_session(std::move(session), *notice);
   }
-}
-
-const PlanSessionVictim* session_victim(const Plan& plan, const PlanAction& action) {
-  for (const PlanAsk& ask : plan.asks) {
-    if (!ask.session || ask_text(ask) != action.ask) continue;
-    for (const PlanSessionVictim& victim : ask.session->victims) {
-      const bool is_it =
-          victim.name == action.name && victim.namespace_name == action.namespace_name;
-      if (is_it) return &victim;
-    }
-  }
-  return nullptr;
 }
 
 ObjectRef deployment_ref(std::string namespace_name, std::string name, std::string plane) {
@@ -295,7 +283,7 @@ void InFlight::send_sessions(const Plan& plan, const Cluster& cluster, Time now)
     if (session == sessions.end() || session->second.uid != action.uid) continue;
     ActionSent what{.action = action};
     if (const PlanSessionVictim* const victim = session_victim(plan, action)) {
-      what.notice = SessionNotice{.by = action.ask,
+      what.notice = SessionNotice{.by = ref_text(action.ask),
                                   .fate = victim->fate,
                                   .now = plan.now,
                                   .ends_at = victim->ends_at,

@@ -23,7 +23,7 @@ class InFlightTest : public testing::Test {
             .name = "a",
             .uid = "u1",
             .node = std::move(node),
-            .ask = type == ActionType::evict ? "Pod default/urgent" : ""};
+            .ask = type == ActionType::evict ? parse_ref("Pod default/urgent") : std::nullopt};
   }
   void send(PlanAction sent, std::int64_t now = 0, std::string plan = "p") {
     flight.sent({.id = std::move(plan), .actions = {std::move(sent)}}, cluster, Time{now});
@@ -295,7 +295,7 @@ class SessionInFlightTest : public InFlightTest {
                          .namespace_name = "team",
                          .name = "s",
                          .uid = "S",
-                         .ask = "Session team/urgent"}}};
+                         .ask = parse_ref("Session team/urgent")}}};
   }
   Session stored_session() const { return cluster.own<Session>().begin()->second; }
   std::optional<Time> held(AskKind kind) const { return flight.hold_until(kind, Time{1}); }
@@ -391,7 +391,7 @@ TEST_F(InFlightBudgets, ASessionThatLeavesIsNoPodOfItsName) {
   cluster.apply(session);
   PlanAction notice = action(ActionType::evict);
   notice.uid = "S";
-  notice.ask = "Session default/urgent";
+  notice.ask = parse_ref("Session default/urgent");
   other.sent({.id = "p", .actions = {notice}}, cluster, Time{0});
   EXPECT_FALSE(other.has_pod("default", "a"));
   for (const Change& change : other.unseen(Time{1})) {

@@ -57,7 +57,7 @@ TEST_F(InterruptedGangBindsTest, BoundMembersAreDeletedAfterTheTimeout) {
   ASSERT_EQ(plan->actions.size(), 1U);
   EXPECT_EQ(plan->actions[0].type, ActionType::evict);
   EXPECT_EQ(plan->actions[0].name, "m-0");
-  EXPECT_EQ(plan->actions[0].ask, "PodGroup a/g");
+  EXPECT_EQ(ref_text(plan->actions[0].ask), "PodGroup a/g");
   // Once it is gone, there is no member left to delete.
   cluster.apply(Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "m-0"});
   EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{120'000}));

@@ -40,7 +40,7 @@ class InterruptedGangEvictionsTest : public testing::Test {
     if (!plan) return names;
     for (const PlanAction& action : plan->actions) {
       EXPECT_EQ(action.type, ActionType::evict);
-      EXPECT_EQ(action.ask, "PodGroup a/g");
+      EXPECT_EQ(ref_text(action.ask), "PodGroup a/g");
       EXPECT_EQ(action.uid, "uid-" + action.name);
       names.push_back(action.name);
     }

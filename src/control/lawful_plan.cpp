@@ -43,7 +43,7 @@ std::string breach_text(const LawBreach& breach) {
 void add_refusal(const AskName& ask, const Problem& problem, Plan& plan) {
   if (ask.kind != AskKind::pod && ask.kind != AskKind::pod_group) return;
   const bool is_pod = ask.kind == AskKind::pod;
-  plan.status.push_back({.object = ask_text(ask),
+  plan.status.push_back({.object = ref_of(ask),
                          .condition = is_pod ? "PodScheduled" : "PodGroupInitiallyScheduled",
                          .value = false,
                          .reason = "Unschedulable",

@@ -124,12 +124,12 @@ TEST_F(LawfulPlanTest, APodThatCannotAskDoesNotStopTheOthers) {
   EXPECT_EQ(made.problems.count(), 2U);
   EXPECT_FALSE(made.shows_bug());
   EXPECT_EQ(made.plan->status,
-            (std::vector<PlanStatus>{{.object = "Pod default/b",
+            (std::vector<PlanStatus>{{.object = pod_ref("default", "b"),
                                       .condition = "PodScheduled",
                                       .value = false,
                                       .reason = "Unschedulable",
                                       .message = "it is a replica; ask for the schedule"},
-                                     {.object = "Pod default/e",
+                                     {.object = pod_ref("default", "e"),
                                       .condition = "PodScheduled",
                                       .value = false,
                                       .reason = "Unschedulable",

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "control/object_ref.hpp"
+#include "model/object_ref.hpp"
 #include "model/objects.hpp"
 #include "model/plan.hpp"
 
@@ -22,9 +22,12 @@ struct Receipt {
   std::string reason;  ///< "the node has no room for it", "it is gone", ...
   std::optional<ObjectRef> ask = std::nullopt;  ///< Of an eviction: the ask that needs the room.
   bool uncertain = false;                       ///< It may have been carried out all the same.
+  bool awaits_volume = false;                   ///< Of a bind: a volume is not made yet.
   /// From then on the same is not refused for this reason any more; none: that is not known.
   std::optional<Time> again_at = std::nullopt;
 
+  /// A brake, or a volume that is being made: not a refusal of the cluster.
+  bool ends_by_itself() const { return again_at.has_value() || awaits_volume; }
   /// The ask that has to be tried again: of a bind it is the pod itself.
   const ObjectRef& concerned() const { return ask ? *ask : object; }
 

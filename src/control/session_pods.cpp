@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "control/object_ref.hpp"
+#include "model/request.hpp"
 
 namespace makeway {
 namespace {
@@ -39,9 +39,19 @@ bool is_about_session(const PlanAction& action) {
                            action.type == ActionType::suspend || action.type == ActionType::resume;
   // An eviction of a pod names its node; the end of a session's grace time names none.
   const bool ends = action.type == ActionType::evict && action.node.empty();
-  if (is_kernel || is_own_type || ends) return true;
-  const auto ask = ask_of(action);
-  return ask && ask->kind == RefKind::session;
+  return is_kernel || is_own_type || ends || (action.ask && action.ask->kind == RefKind::session);
+}
+
+const PlanSessionVictim* session_victim(const Plan& plan, const PlanAction& action) {
+  for (const PlanAsk& ask : plan.asks) {
+    if (!ask.session || ref_of(ask) != action.ask) continue;
+    for (const PlanSessionVictim& victim : ask.session->victims) {
+      const bool is_it =
+          victim.name == action.name && victim.namespace_name == action.namespace_name;
+      if (is_it) return &victim;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<Change> SessionPods::show(std::vector<Change> changes) {

@@ -30,6 +30,8 @@ std::string kernel_pod_name(std::string_view session, std::string_view kernel,
 bool is_of_session(const Pod& pod);
 /// Whether it is about a session, or a kernel of one: a pod may have the same name.
 bool is_about_session(const PlanAction& action);
+/// What the plan says about the session that leaves by that action; null: nothing.
+const PlanSessionVictim* session_victim(const Plan& plan, const PlanAction& action);
 
 class SessionPods {
  public:

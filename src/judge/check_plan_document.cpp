@@ -91,7 +91,7 @@ ActionKey ActionJudge::key_of(const PlanAction& action) const {
                 .promised = action.promised};
   if (action.type == ActionType::evict) {
     key.uid = action.uid;
-    key.ask = action.ask;
+    key.ask = ref_text(action.ask);
     return key;
   }
   const auto placed = asks_of_placed_.find(key.pod);

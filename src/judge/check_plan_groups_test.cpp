@@ -40,7 +40,7 @@ struct GroupScene : Scene {
                               .name = each,
                               .uid = entry.victims.back().uid,
                               .node = entry.victims.back().node,
-                              .ask = ask_text(entry)});
+                              .ask = ref_of(entry)});
     }
     plan.asks.push_back(std::move(entry));
     return plan.asks.back();

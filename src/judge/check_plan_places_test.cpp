@@ -371,7 +371,7 @@ TEST(CheckPlan, Law9ActionsFollowFromTheEntries) {
   scene.plan.actions[1].uid = "";
   EXPECT_EQ(scene.laws(), Laws{9});
   scene.plan.actions = right;
-  scene.plan.actions[1].ask = "Pod default/other";
+  scene.plan.actions[1].ask = pod_ref("default", "other");
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 

@@ -64,7 +64,7 @@ struct QueueScene : Scene {
                               .name = each,
                               .uid = entry.victims.back().uid,
                               .node = entry.victims.back().node,
-                              .ask = "Queue " + name});
+                              .ask = parse_ref("Queue " + name)});
     }
     plan.asks.push_back(std::move(entry));
     return plan.asks.back();

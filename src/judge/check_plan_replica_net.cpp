@@ -34,7 +34,7 @@ std::map<ShareKey, SumOfSteps> sums_of(const Plan& plan) {
     at->second.most = std::max(at->second.most, high);
     at->second.least = std::min(at->second.least, low);
     (action.type == ActionType::scale_down ? at->second.down : at->second.up) = true;
-    at->second.asks.insert(action.ask);
+    at->second.asks.insert(ref_text(action.ask));
   }
   return sums;
 }
@@ -56,8 +56,8 @@ std::string object_of(const PlanNetSchedule& net) {
 void judge_reported(Hearing& hearing, const PlanNetSchedule& net) {
   const std::string change = fmt::format("unmet {} -> {}", net.unmet_before, net.unmet_after);
   const bool reported = std::ranges::any_of(hearing.plan.status, [&](const PlanStatus& status) {
-    return status.object == object_of(net) && status.condition == "ReplicasMet" && !status.value &&
-           status.message.contains(change);
+    return ref_and_plane_text(status.object) == object_of(net) &&
+           status.condition == "ReplicasMet" && !status.value && status.message.contains(change);
   });
   if (!reported) hearing.breaches.add(9, object_of(net), "its status does not say what it loses");
 }

@@ -147,7 +147,7 @@ void expect_ends(const Hearing& hearing, std::map<SessionActionKey, int>& open) 
             fmt::format("{}/{}", session.namespace_name, session.name),
             session.uid,
             {},
-            status.preempted_by,
+            ref_text(parse_ref(status.preempted_by)),
             {}}];
   }
 }
@@ -169,7 +169,7 @@ void judge_session_actions(Hearing& hearing) {
   for (const PlanAction& action : hearing.plan.actions) {
     if (!concerns_session(action) || action.type == ActionType::wait) continue;
     --open[{action.type, fmt::format("{}/{}", action.namespace_name, action.name), action.uid,
-            action.node, action.ask, action.until}];
+            action.node, ref_text(action.ask), action.until}];
   }
   for (const auto& [key, count] : open) {
     if (count == 0) continue;

@@ -57,7 +57,7 @@ bool concerns_session(const PlanAction& action) {
                         action.type == ActionType::resume;
   // Of pods it says where they run; of a session whose grace time is over it does not.
   const bool ends = action.type == ActionType::evict && action.node.empty();
-  return kernel || own_type || ends || action.ask.starts_with("Session ");
+  return kernel || own_type || ends || (action.ask && action.ask->kind == RefKind::session);
 }
 
 void PlanWalk::settle_session(const HeardAsk& ask) {

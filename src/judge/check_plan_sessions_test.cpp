@@ -119,7 +119,7 @@ struct SessionScene : Scene {
                             .name = name,
                             .uid = leaver.uid,
                             .node = entry.victims.back().node,
-                            .ask = "Session default/" + entry.name,
+                            .ask = ref_of(entry),
                             .since = {}});
     if (then.ends_at > now) plan.actions.back().until = then.ends_at;
     entry.session->victims.push_back(std::move(then));
@@ -623,7 +623,7 @@ TEST(CheckPlanSessions, ActionsAgree) {  // law 9
                                .name = "x",
                                .uid = "uid-x",
                                .node = {},
-                               .ask = "Session default/ask",
+                               .ask = parse_ref("Session default/ask"),
                                .since = {}});
   EXPECT_EQ(ends.laws(), Laws{});
 }

@@ -185,7 +185,7 @@ TEST(CheckPlan, GroupsAreJudgedByPlacesAndVictims) {
   ask.name = "gang";
   ask.placements.push_back({.namespace_name = "default", .name = "m2", .node = "n1"});
   ask.victims[0].cause_for = "PodGroup default/gang";
-  scene.plan.actions[1].ask = "PodGroup default/gang";
+  scene.plan.actions[1].ask = parse_ref("PodGroup default/gang");
   scene.plan.actions.push_back(
       {.type = ActionType::nominate, .namespace_name = "default", .name = "m2", .node = "n1"});
   EXPECT_EQ(scene.laws(), Laws{});

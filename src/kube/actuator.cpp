@@ -9,6 +9,7 @@
 #include "kube/plane_sender.hpp"
 #include "kube/system_clock.hpp"
 #include "model/object_text.hpp"
+#include "model/request.hpp"
 
 namespace makeway::kube {
 namespace {

@@ -25,13 +25,13 @@ std::string written_pod(std::string_view name, std::string_view uid, std::string
 }
 
 PlanAction written_action(ActionType type, const std::string& name, std::string node,
-                          std::string ask = {}) {
+                          std::string_view ask = {}) {
   return {.type = type,
           .namespace_name = "a",
           .name = name,
           .uid = "uid-" + name,
           .node = std::move(node),
-          .ask = std::move(ask)};
+          .ask = parse_ref(ask)};
 }
 
 Plan bind_plan(const std::string& name) {

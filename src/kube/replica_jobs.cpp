@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "codec/replica_status_writer.hpp"
+#include "model/request.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -42,7 +43,7 @@ class ReplicaJobs {
     std::map<ObjectRef, Steps> steps;
     for (const PlanAction& action : plan_.actions) {
       if (action.type != ActionType::scale_down) continue;
-      if (const auto ask = ask_of(action)) steps[*ask].push_back(&action);
+      if (action.ask) steps[*action.ask].push_back(&action);
     }
     std::map<ObjectRef, BrakeAnswer> before;  // By Deployment: why it is not scaled down yet.
     for (const PlanAsk& ask : plan_.asks) {   // In their order: the important ones first.
@@ -167,7 +168,7 @@ class ReplicaJobs {
     made_.refused.push_back({.plan = plan_.id,
                              .object = written_object(action),
                              .reason = std::move(reason),
-                             .ask = ask_of(action),
+                             .ask = action.ask,
                              .again_at = again_at});
   }
 
@@ -187,12 +188,11 @@ class ReplicaJobs {
       return refuse(action, fmt::format("this run has no --plane {}=KUBECONFIG", plane));
     }
     if (!found->second.sees) return refuse(action, fmt::format("plane {} is not seen", plane));
-    const auto ask = ask_of(action);
-    if (ask && gone_.contains(*ask)) {
-      return refuse(action, fmt::format("of {}: it is gone", action.ask));
+    if (action.ask && gone_.contains(*action.ask)) {
+      return refuse(action, fmt::format("of {}: it is gone", ref_text(*action.ask)));
     }
     if (const BrakeAnswer* const by = brake_on(action)) {
-      return refuse(action, fmt::format("of {}: {}", action.ask, by->why), by->until);
+      return refuse(action, fmt::format("of {}: {}", ref_text(action.ask), by->why), by->until);
     }
     if (action.scale) return add_scale(action, found->second);
     add_force_delete(action, found->second);
@@ -200,8 +200,7 @@ class ReplicaJobs {
 
   /// Null: no brake holds it back.
   const BrakeAnswer* brake_on(const PlanAction& action) const {
-    const auto ask = ask_of(action);
-    const auto held = ask ? held_back_.find(*ask) : held_back_.end();
+    const auto held = action.ask ? held_back_.find(*action.ask) : held_back_.end();
     if (held == held_back_.end() || action.type == ActionType::scale_up) return nullptr;
     const bool stands = action.type == ActionType::force_delete &&
                         !held->second.victims.contains(written_object(action));
@@ -210,7 +209,7 @@ class ReplicaJobs {
 
   WriteJob job_for(const PlanAction& action, CachedObject seen) const {
     WriteJob job{.object = written_object(action),
-                 .ask = ask_of(action),
+                 .ask = action.ask,
                  .unit = {},
                  .seen = std::move(seen),
                  .steps = {},

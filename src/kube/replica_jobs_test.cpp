@@ -37,7 +37,7 @@ class ReplicaJobsTest : public testing::Test {
     return {.type = ActionType::scale_down,
             .namespace_name = "a",
             .name = "web",
-            .ask = "ReplicaSchedule a/reco",
+            .ask = parse_ref("ReplicaSchedule a/reco"),
             .scale = PlanScale{.plane = "east", .committed_before = 3, .committed_after = 2},
             .plane = "east"};
   }
@@ -47,14 +47,14 @@ class ReplicaJobsTest : public testing::Test {
             .name = "web-1",
             .uid = "uid-web-1",
             .node = "n1",
-            .ask = "ReplicaSchedule a/reco",
+            .ask = parse_ref("ReplicaSchedule a/reco"),
             .plane = "east"};
   }
   static PlanAction scale_up() {
     return {.type = ActionType::scale_up,
             .namespace_name = "a",
             .name = "reco",
-            .ask = "ReplicaSchedule a/reco",
+            .ask = parse_ref("ReplicaSchedule a/reco"),
             .scale = PlanScale{.plane = "east", .committed_before = 0, .committed_after = 1},
             .plane = "east"};
   }
@@ -174,7 +174,7 @@ TEST_F(ReplicaJobsTest, WithoutItsScheduleNothingIsAskedForIt) {
   claim();
   plan.replica_status[0].name = "gone";
   plan.actions = {scale_down()};
-  plan.actions[0].ask = "ReplicaSchedule a/gone";
+  plan.actions[0].ask = parse_ref("ReplicaSchedule a/gone");
   const PlanJobs made = jobs();
   EXPECT_TRUE(made.jobs.empty());
   ASSERT_EQ(made.refused.size(), 2U);
@@ -276,8 +276,8 @@ TEST_F(ReplicaJobsTest, AScheduleAfterOneThatIsHeldBackWaitsWithIt) {
              state_named("other", ObjectKind::replica_schedule)},
             0);
   plan.actions = {scale_down(), scale_down(), scale_down()};
-  plan.actions[1].ask = "ReplicaSchedule a/job";
-  plan.actions[2].ask = "ReplicaSchedule a/other";
+  plan.actions[1].ask = parse_ref("ReplicaSchedule a/job");
+  plan.actions[2].ask = parse_ref("ReplicaSchedule a/other");
   plan.actions[2].name = "reco";
   std::vector<std::string> asked;
   brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>&) {

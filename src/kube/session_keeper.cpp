@@ -9,6 +9,7 @@
 #include "control/session_pods.hpp"
 #include "kube/kernel_pod.hpp"
 #include "kube/session_words.hpp"
+#include "model/request.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 
@@ -445,7 +446,7 @@ class SessionKeeper::PlanBuilder {
 
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
-      const auto ask = is_about_session(action) ? ask_of(action) : std::nullopt;
+      const auto ask = is_about_session(action) ? action.ask : std::nullopt;
       if (ask && !has_notice(session_of(action))) victims_[*ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {
@@ -557,35 +558,22 @@ class SessionKeeper::PlanBuilder {
     const Key key = session_of(action);
     switch (action.type) {
       case ActionType::suspend:
-      case ActionType::resume:
-        return refuse(key, "Kubernetes cannot suspend a pod", ask_of(action));
+      case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
       case ActionType::evict:
       case ActionType::requeue: return add_notice(key, action);
       default: return;  // Places are those of the ask.
     }
   }
 
-  const PlanSessionVictim* victim_of(const PlanAction& action) const {
-    for (const PlanAsk& ask : plan_.asks) {
-      if (!ask.session || ask_text(ask) != action.ask) continue;
-      for (const PlanSessionVictim& victim : ask.session->victims) {
-        const bool is_it =
-            victim.name == action.name && victim.namespace_name == action.namespace_name;
-        if (is_it) return &victim;
-      }
-    }
-    return nullptr;
-  }
-
   void add_notice(const Key& key, const PlanAction& action) {
     if (has_notice(key)) return;
-    const std::optional<ObjectRef> ask = ask_of(action);
+    const std::optional<ObjectRef>& ask = action.ask;
     const auto blocked = ask ? blocked_.find(*ask) : blocked_.end();
     if (blocked != blocked_.end()) {
       return refuse(key, blocked->second.why, ask, blocked->second.until);
     }
     std::string reason = obstacle(key, action.uid);
-    const PlanSessionVictim* const victim = victim_of(action);
+    const PlanSessionVictim* const victim = session_victim(plan_, action);
     if (victim == nullptr) reason = "the plan does not say what becomes of it";
     if (!reason.empty()) return refuse(key, std::move(reason), ask);
     Entry& entry = keeper_.sessions_.at(key);

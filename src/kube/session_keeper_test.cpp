@@ -120,7 +120,7 @@ class SessionKeeperTest : public testing::Test {
                             .name = low.name,
                             .uid = low.uid,
                             .node = "n1",
-                            .ask = "Session team/" + high.name});
+                            .ask = parse_ref("Session team/" + high.name)});
     plan.actions.push_back({.type = ActionType::nominate,
                             .namespace_name = "team",
                             .name = high.name + "/a",
@@ -423,7 +423,7 @@ TEST_F(SessionKeeperTest, NoSessionIsSuspended) {
                           .namespace_name = "team",
                           .name = "low",
                           .node = "n1",
-                          .ask = "Session team/high"});
+                          .ask = parse_ref("Session team/high")});
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.refused.size(), 1U);
   EXPECT_EQ(made.refused[0].reason, "Kubernetes cannot suspend a pod");
@@ -468,7 +468,7 @@ TEST_F(SessionKeeperTest, ItsOwnerReadsNoNamesOfOtherNamespaces) {
   Session high = kept_session("high", {"a"});
   high.namespace_name = "other";
   Plan plan = preempt_plan(high, low, {});
-  plan.actions[0].ask = "Session other/high";
+  plan.actions[0].ask = parse_ref("Session other/high");
   PlanAsk waits{.kind = AskKind::session,
                 .namespace_name = "team",
                 .name = "train",

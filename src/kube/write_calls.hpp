@@ -18,9 +18,9 @@
 
 #include "base/time.hpp"
 #include "codec/object_state.hpp"
-#include "control/object_ref.hpp"
 #include "control/own_findings.hpp"
 #include "kube/http_client.hpp"
+#include "model/object_ref.hpp"
 #include "model/plan_queue.hpp"
 #include "model/queue.hpp"
 

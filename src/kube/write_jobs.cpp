@@ -11,6 +11,7 @@
 #include "control/session_pods.hpp"
 #include "kube/replica_jobs.hpp"
 #include "kube/tenant_text.hpp"
+#include "model/request.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -31,8 +32,7 @@ class JobBuilder {
   PlanJobs build() {
     for (const PlanAsk& ask : plan_.asks) note_ask(ask);
     for (const PlanStatus& status : plan_.status) {
-      const std::optional<ObjectRef> object = parse_ref(status.object);
-      if (object && status.condition == scheduled_condition) unscheduled_[*object] = &status;
+      if (status.condition == scheduled_condition) unscheduled_[status.object] = &status;
     }
     hold_back_braked();
     for (const PlanAction& action : plan_.actions) {
@@ -90,7 +90,7 @@ class JobBuilder {
     std::map<ObjectRef, std::vector<const PlanAction*>> victims;
     for (const PlanAction& action : plan_.actions) {
       if (is_about_session(action) || action.type != ActionType::evict) continue;
-      if (const auto ask = ask_of(action)) victims[*ask].push_back(&action);
+      if (action.ask) victims[*action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
       const auto found = victims.find(ref_of(ask));
@@ -105,7 +105,7 @@ class JobBuilder {
     made_.refused.push_back({.plan = plan_.id,
                              .object = pod_ref(action.namespace_name, action.name, action.plane),
                              .reason = std::move(reason),
-                             .ask = ask_of(action),
+                             .ask = action.ask,
                              .again_at = again_at});
   }
 
@@ -137,7 +137,7 @@ class JobBuilder {
   std::size_t add(const PlanAction& action, const CachedObject& seen,
                   std::vector<WriteStep> steps) {
     made_.jobs.push_back({.object = pod_ref(action.namespace_name, action.name),
-                          .ask = ask_of(action),
+                          .ask = action.ask,
                           .unit = {},
                           .seen = seen,
                           .steps = std::move(steps),
@@ -146,15 +146,15 @@ class JobBuilder {
   }
 
   bool is_for_queue(const PlanAction& action) const {
-    if (action.type != ActionType::evict) return false;
-    const auto ask = ask_of(action);
-    return ask && ask->kind == RefKind::queue && asks_.contains(*ask);
+    const std::optional<ObjectRef>& ask = action.ask;
+    return action.type == ActionType::evict && ask && ask->kind == RefKind::queue &&
+           asks_.contains(*ask);
   }
 
   /// Rule 9.
   void add_queue_statuses() {
     const bool evicts = std::ranges::any_of(plan_.actions, [&](const PlanAction& action) {
-      return is_for_queue(action) && !braked_.contains(*ask_of(action));
+      return is_for_queue(action) && !braked_.contains(*action.ask);
     });
     for (const PlanQueueStatus& status : plan_.queue_status) {
       const ObjectRef object{.kind = RefKind::queue, .namespace_name = {}, .name = status.name};
@@ -344,6 +344,7 @@ class JobBuilder {
         add(action, seen, {{.kind = WriteKind::await, .node = action.node, .patch = {}}});
     made_.jobs[wait].needs = std::move(needs);
     made_.jobs[wait].waits_because = why;
+    made_.jobs[wait].awaits_volume = waits_for.empty() || !is_over;
   }
 
   std::size_t add_selected_node(const PlanAction& action, const std::string& claim,
@@ -374,7 +375,7 @@ class JobBuilder {
   }
 
   void add_eviction(const PlanAction& action) {
-    const std::optional<ObjectRef> of_ask = ask_of(action);
+    const std::optional<ObjectRef>& of_ask = action.ask;
     const auto ask = of_ask ? asks_.find(*of_ask) : asks_.end();
     const bool of_queue = is_for_queue(action);
     if (ask == asks_.end() || (!of_queue && !is_of_pods(*ask->second.ask))) {
@@ -502,37 +503,37 @@ class JobBuilder {
   }
 
   void add_condition(const PlanStatus& status) {
-    const std::optional<ObjectRef> object = parse_ref(status.object);
-    if (!object || conditions_written_.contains(*object)) return;
-    const bool of_pod = object->kind == RefKind::pod;
-    const bool of_group = object->kind == RefKind::pod_group;
+    const ObjectRef& object = status.object;
+    if (!object.plane.empty() || conditions_written_.contains(object)) return;
+    const bool of_pod = object.kind == RefKind::pod;
+    const bool of_group = object.kind == RefKind::pod_group;
     if (!of_pod && !of_group) return;
     if (of_pod && status.condition != scheduled_condition) return;  // Marks come with evictions.
-    const CachedObject* const seen = of_pod ? cache_.pod(object->namespace_name, object->name)
-                                            : cache_.group(object->namespace_name, object->name);
+    const CachedObject* const seen = of_pod ? cache_.pod(object.namespace_name, object.name)
+                                            : cache_.group(object.namespace_name, object.name);
     if (seen == nullptr || !seen->object.node.empty()) return;
     if (of_group && status.condition == group_condition) {
       const SeenCondition* const before = seen->object.condition(group_condition);
       if (before != nullptr && before->status == "True") return;
     }
-    const auto ask = ask_of_pod_.find(*object);
-    const auto braked = braked_.find(ask == ask_of_pod_.end() ? *object : ask->second);
+    const auto ask = ask_of_pod_.find(object);
+    const auto braked = braked_.find(ask == ask_of_pod_.end() ? object : ask->second);
     if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
     patch.conditions.push_back(
         {.type = status.condition,
          .value = status.value,
          .reason = status.reason,
-         .message = owners_text(*object, status.message, status.message_mentions)});
+         .message = owners_text(object, status.message, status.message_mentions)});
     if (braked != braked_.end()) {
       const BrakeAnswer& brake = braked->second;
       patch.conditions.back().message +=
-          fmt::format(" ({})", owners_text(*object, brake.why, brake.mentions));
+          fmt::format(" ({})", owners_text(object, brake.why, brake.mentions));
     }
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,
-                 .object = *object,
+                 .object = object,
                  .ask = {},
                  .unit = {},
                  .seen = *seen,

@@ -75,7 +75,8 @@ struct WriteJob {
   bool is_eviction = false;
   bool can_wait = false;  ///< Of a status that nothing in its plan relies on.
   std::optional<ObjectRef> placed = std::nullopt;  ///< Of a bind: the ask that is placed.
-  std::string waits_because;  ///< Of one that only waits: what its receipt says.
+  std::string waits_because;   ///< Of one that only waits: what its receipt says.
+  bool awaits_volume = false;  ///< Of one that only waits: the time for its volume is not over.
 };
 
 struct PlanJobs {

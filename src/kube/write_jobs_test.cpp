@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/request.hpp"
+
 namespace makeway::kube {
 namespace {
 
@@ -17,13 +19,13 @@ ObjectState job_object(const std::string& name, std::string node = {}) {
 }
 
 PlanAction job_action(ActionType type, const std::string& name, std::string node,
-                      std::string ask = {}) {
+                      std::string_view ask = {}) {
   return {.type = type,
           .namespace_name = "a",
           .name = name,
           .uid = "uid-" + name,
           .node = std::move(node),
-          .ask = std::move(ask)};
+          .ask = parse_ref(ask)};
 }
 
 PlanAsk pod_ask(const std::string& name, Outcome outcome, const std::string& node) {
@@ -41,7 +43,7 @@ Plan two_victims_plan() {
   plan.actions = {job_action(ActionType::evict, "low-1", "n1", "Pod a/urgent"),
                   job_action(ActionType::evict, "low-2", "n1", "Pod a/urgent"),
                   job_action(ActionType::nominate, "urgent", "n1")};
-  plan.status = {{.object = "Pod a/urgent",
+  plan.status = {{.object = pod_ref("a", "urgent"),
                   .condition = "PodScheduled",
                   .value = false,
                   .reason = "Unschedulable",
@@ -91,7 +93,7 @@ TEST_F(WriteJobsTest, AnAskSeesNoNamesOfOtherNamespaces) {
   Sentence sentence{.text = "waits; p is no longer nominated to n2, where ", .mentions = {}};
   sentence.add_mention(MentionKind::pod, "b", "Pod b/web");
   sentence.add(" goes");
-  plan.status = {{.object = "Pod a/urgent",
+  plan.status = {{.object = pod_ref("a", "urgent"),
                   .condition = "PodScheduled",
                   .value = false,
                   .reason = "Unschedulable",
@@ -285,7 +287,7 @@ TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
   see(group);
   EXPECT_EQ(jobs(plan).jobs.size(), 2U);
   Plan later{.id = "0124"};
-  later.status = {{.object = "PodGroup a/g",
+  later.status = {{.object = *parse_ref("PodGroup a/g"),
                    .condition = "PodGroupInitiallyScheduled",
                    .value = false,
                    .reason = "Unschedulable",
@@ -445,6 +447,7 @@ TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
   EXPECT_EQ(made.jobs[2].steps[0].kind, WriteKind::await);
   EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(made.jobs[2].waits_because, "it waits until a volume for data is made on n1");
+  EXPECT_TRUE(made.jobs[2].awaits_volume);
 }
 
 /// Before, the pod was bound by what the claim's watch had reported, while the loop decided without
@@ -501,6 +504,7 @@ TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
   ASSERT_EQ(made.jobs[0].steps.size(), 1U);
   EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "");
   EXPECT_EQ(made.jobs[1].waits_because, "no volume for data was made on n1 within 10m");
+  EXPECT_FALSE(made.jobs[1].awaits_volume);
 }
 
 TEST_F(VolumeJobsTest, AGangWaitsForItsSlowestVolume) {
@@ -517,6 +521,7 @@ TEST_F(VolumeJobsTest, AGangWaitsForItsSlowestVolume) {
     return !job.steps.empty() && job.steps[0].kind == WriteKind::bind;
   }));
   EXPECT_EQ(made.jobs.back().waits_because, "it waits for volumes of others of its gang");
+  EXPECT_TRUE(made.jobs.back().awaits_volume);
 }
 
 TEST_F(WriteJobsTest, TheCacheForgetsRemovedObjects) {

@@ -400,7 +400,8 @@ std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
           .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.object.plane};
     }
     if (live.job.steps[live.step].kind == WriteKind::await) {
-      refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.
+      const auto as = live.job.awaits_volume ? RefusedAs::awaits_volume : RefusedAs::refused;
+      refuse(id, std::string(live.job.waits_because), as);  // So that the loop decides again.
     } else if (is_confirmed(live)) {
       step_done(id, {}, now);
     } else if (is_written(live)) {
@@ -575,7 +576,7 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
     return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
   if (now >= live.added + limits_.send_max + options_.timeout + options_.timeout) {
-    return refuse(id, "what became of it cannot be read: " + live.refusal, true);
+    return refuse(id, "what became of it cannot be read: " + live.refusal, RefusedAs::uncertain);
   }
   move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
 }
@@ -648,7 +649,7 @@ void WriteQueue::add_event(EventRequest event) {
   ++statistics_.events_dropped;
 }
 
-void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncertain) {
+void WriteQueue::refuse(std::uint64_t id, const std::string& reason, RefusedAs as) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   const Live& live = found->second;
@@ -663,7 +664,8 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
                            .object = live.job.object,
                            .reason = reason,
                            .ask = live.job.ask,
-                           .uncertain = uncertain});
+                           .uncertain = as == RefusedAs::uncertain,
+                           .awaits_volume = as == RefusedAs::awaits_volume});
     }
   }
   const std::vector<std::uint64_t> dependents = dependents_of(id);

@@ -168,6 +168,7 @@ class WriteQueue {
     std::optional<Time> left_since;  ///< The first of its pods; none: all are there.
   };
   using Jobs = std::map<std::uint64_t, Live>;
+  enum class RefusedAs : std::uint8_t { refused, uncertain, awaits_volume };
 
   static Rank rank_of(const Live& live);
   void take_out(std::uint64_t id, Live& live);
@@ -200,7 +201,7 @@ class WriteQueue {
   void scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer, Time now);
   Time pause_end(Live& live, const std::optional<Duration>& retry_after, Time now);
   void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
-  void refuse(std::uint64_t id, const std::string& reason, bool uncertain = false);
+  void refuse(std::uint64_t id, const std::string& reason, RefusedAs as = RefusedAs::refused);
   std::vector<std::uint64_t> dependents_of(std::uint64_t id) const;
   static UnitKey unit_of(const Live& live);
   bool has_begun(const UnitKey& unit, std::uint64_t but_for) const;

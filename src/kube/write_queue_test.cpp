@@ -182,11 +182,15 @@ TEST_F(WriteQueueTest, ANominationThatIsThereIsNotSentAgain) {
   WriteJob wait = queued_job("u", {{.kind = WriteKind::await, .node = "n1", .patch = {}}});
   wait.needs = {0};
   wait.waits_because = "no volume yet";
+  wait.awaits_volume = true;
   add({queued_job("u", {nominate_step()}), wait});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   reply(http_answer(200, nominated));
   EXPECT_EQ(next(), "");
-  EXPECT_EQ(refused(), std::vector<std::string>{"Pod a/u: no volume yet"});
+  const std::vector<Receipt> receipts = queue.take_receipts();
+  ASSERT_EQ(receipts.size(), 1U);
+  EXPECT_EQ(receipts[0].reason, "no volume yet");
+  EXPECT_TRUE(receipts[0].ends_by_itself());
   EXPECT_TRUE(queue.is_idle());
 }
 

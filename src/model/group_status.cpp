@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "model/object_text.hpp"
-
 namespace makeway {
 
 PriorityMismatch priority_mismatch(const Cluster& cluster, GroupIndex group) {
@@ -35,8 +33,9 @@ std::optional<PlanStatus> priority_condition(const Cluster& cluster, GroupIndex 
   if (sentence.text.empty()) return std::nullopt;
   sentence.add("; the group's counts");  // It names only a pod of the group.
   const Group& object = cluster.groups()[group];
-  return PlanStatus{.object = object_text("PodGroup", cluster.text(object.namespace_name),
-                                          cluster.text(object.name)),
+  return PlanStatus{.object = {.kind = RefKind::pod_group,
+                               .namespace_name = std::string(cluster.text(object.namespace_name)),
+                               .name = std::string(cluster.text(object.name))},
                     .condition = std::string(pods_not_matching_priority),
                     .value = true,
                     .reason = "PriorityDiffers",

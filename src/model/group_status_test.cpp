@@ -35,7 +35,7 @@ TEST(GroupStatus, CountsPodsOfOtherPrioritiesAndNamesTheFirst) {
   cluster.apply(member("a", 10));
   const std::optional<PlanStatus> condition = priority_condition(cluster, group_of(cluster));
   ASSERT_TRUE(condition.has_value());
-  EXPECT_EQ(condition->object, "PodGroup default/g");
+  EXPECT_EQ(ref_text(condition->object), "PodGroup default/g");
   EXPECT_EQ(condition->condition, "PodsNotMatchingPriority");
   EXPECT_TRUE(condition->value);
   EXPECT_EQ(condition->reason, "PriorityDiffers");

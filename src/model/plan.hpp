@@ -16,6 +16,7 @@
 #include "base/shared_list.hpp"
 #include "base/time.hpp"
 #include "model/configuration.hpp"
+#include "model/object_ref.hpp"
 #include "model/objects.hpp"
 #include "model/plan_queue.hpp"
 #include "model/plan_replica.hpp"
@@ -351,9 +352,9 @@ struct PlanAction {
   std::string namespace_name;
   std::string name;
   std::string uid;
-  std::string node;           ///< bind, nominate, reserve: where to. evict: where it runs.
-  std::string ask;            ///< evict: the ask it is for, "Pod default/urgent".
-  std::optional<Time> since;  ///< reserve: when the reservation began.
+  std::string node;              ///< bind, nominate, reserve: where to. evict: where it runs.
+  std::optional<ObjectRef> ask;  ///< evict: the ask it is for.
+  std::optional<Time> since;     ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
   std::string plane;                              ///< The plane of the API server; empty: home.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
@@ -366,7 +367,7 @@ struct PlanAction {
 
 /// A condition that an object should show.
 struct PlanStatus {
-  std::string object;  ///< "Pod default/urgent"
+  ObjectRef object;
   std::string condition;
   bool value = false;
   std::string reason;

@@ -26,6 +26,11 @@ struct AskName {
 };
 
 AskName ask_name_of(const PlanAsk& ask);
+ObjectRef ref_of(const AskName& ask);
+/// Without its plane, as plans name an ask.
+ObjectRef ref_of(const PlanAsk& ask);
+/// None: no ask has such a kind.
+std::optional<AskName> as_ask(const ObjectRef& ref);
 /// "Pod default/urgent"
 std::string ask_text(const AskName& ask);
 

@@ -32,11 +32,12 @@ SimLoad two_nodes(std::int64_t jobs) {
 
 Plan one_action(ActionType type, std::string name, std::string node) {
   Plan plan;
-  plan.actions.push_back({.type = type,
-                          .namespace_name = "default",
-                          .name = std::move(name),
-                          .node = std::move(node),
-                          .ask = type == ActionType::evict ? "Pod default/urgent" : ""});
+  plan.actions.push_back(
+      {.type = type,
+       .namespace_name = "default",
+       .name = std::move(name),
+       .node = std::move(node),
+       .ask = type == ActionType::evict ? parse_ref("Pod default/urgent") : std::nullopt});
   return plan;
 }
 

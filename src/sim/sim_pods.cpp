@@ -280,7 +280,7 @@ void SimPods::refuse(const PlanAction& action, const std::string& plan, std::str
   ground_.refuse({.plan = plan,
                   .object = pod_ref(action.namespace_name, action.name, action.plane),
                   .reason = std::move(reason),
-                  .ask = ask_of(action)},
+                  .ask = action.ask},
                  by_fault);
 }
 
@@ -355,11 +355,11 @@ void SimPods::evict(SimPodId id, const PlanAction& action, const std::string& pl
     if (!ground_.faults.touched(sim_name(pod.object))) ++ground_.metrics.evicted_twice;
     if (pod.object.disrupted_by_preemption) return;
     pod.object.disrupted_by_preemption = true;
-    pod.object.notes.evicted_for = action.ask;
+    pod.object.notes.evicted_for = ref_text(action.ask);
     return ground_.show(pod.object);
   }
   pod.object.disrupted_by_preemption = true;
-  pod.object.notes.evicted_for = action.ask;
+  pod.object.notes.evicted_for = ref_text(action.ask);
   ++ground_.metrics.victims;
   make_leave(id, true);
 }

@@ -444,7 +444,7 @@ void SimReplicas::force_delete(const ObjectKey& key) {
 void SimReplicas::evict(Replica& replica, const PlanAction& action) {
   Pod& pod = replica.object;
   pod.disrupted_by_preemption = true;
-  pod.notes.evicted_for = action.ask;
+  pod.notes.evicted_for = ref_text(action.ask);
   if (!runs(pod)) return ground_.show(pod);
   ++ground_.metrics.victims;
   make_leave(replica);
@@ -483,7 +483,7 @@ void SimReplicas::scale(Entry& entry, const PlanAction& action, const std::strin
                                       .namespace_name = action.namespace_name,
                                       .name = action.name},
                            .reason = "its commit is another one by now",
-                           .ask = ask_of(action)},
+                           .ask = action.ask},
                           ground_.faults.touched(name) ||
                               ground_.watch.holds_back(ObjectKind::replica_schedule,
                                                        schedule.namespace_name, schedule.name));

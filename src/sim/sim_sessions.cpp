@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "control/session_pods.hpp"
 #include "model/session_lifecycle.hpp"
 
 namespace makeway {
@@ -31,18 +32,6 @@ const PlanAsk* find_session_ask(const Plan& plan, const Session& session) {
     const bool own = ask.kind == AskKind::session && ask.name == session.name &&
                      ask.namespace_name == session.namespace_name;
     if (own) return &ask;
-  }
-  return nullptr;
-}
-
-const PlanSessionVictim* find_session_victim(const Plan& plan, const PlanAction& action) {
-  for (const PlanAsk& ask : plan.asks) {
-    if (!ask.session || ask_text(ask) != action.ask) continue;
-    for (const PlanSessionVictim& victim : ask.session->victims) {
-      if (victim.name == action.name && victim.namespace_name == action.namespace_name) {
-        return &victim;
-      }
-    }
   }
   return nullptr;
 }
@@ -374,13 +363,13 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
     if (!over && !unknown) ++ground_.metrics.evicted_twice;
     return;
   }
-  const PlanSessionVictim* const victim = find_session_victim(plan, action);
+  const PlanSessionVictim* const victim = session_victim(plan, action);
   if (victim == nullptr) return refuse(entry, plan.id, "the plan does not say what becomes of it");
   ++ground_.metrics.victims;
   ++ground_.metrics.session_victims;
   const bool saved = victim->fate == SessionFate::suspends;
   work_.stop(entry.runner, {.saved = saved, .preempted = true});
-  write(entry, notice_session(entry.object, {.by = action.ask,
+  write(entry, notice_session(entry.object, {.by = ref_text(action.ask),
                                              .fate = victim->fate,
                                              .now = ground_.now,
                                              .ends_at = victim->ends_at,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "model/request.hpp"
 #include "sim/sim_world.hpp"
 
 namespace makeway {
@@ -65,7 +66,7 @@ Plan notice_plan(const std::string& name, ActionType type, SessionFate fate, Tim
                           .namespace_name = "default",
                           .name = name,
                           .uid = "uid-" + name,
-                          .ask = ask_text(ask)});
+                          .ask = ref_of(ask)});
   plan.asks.push_back(std::move(ask));
   return plan;
 }

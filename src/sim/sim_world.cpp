@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "model/normalize.hpp"
+#include "model/request.hpp"
 
 namespace makeway {
 namespace {
@@ -24,16 +25,16 @@ bool comes_first(const PlanAction& action) {
   return action.type == ActionType::nominate || action.type == ActionType::reserve;
 }
 
-/// The ask of the nomination: "PodGroup default/gang".
-std::string ask_of(const PlanAction& action, const Plan& plan) {
+/// The ask that the action places.
+std::optional<ObjectRef> placed_ask(const PlanAction& action, const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     const auto own = [&](const PodPlacement& place) {
       return place.namespace_name == action.namespace_name && place.name == action.name;
     };
     const bool is_it = ask.namespace_name == action.namespace_name && ask.name == action.name;
-    if (is_it || std::ranges::any_of(ask.placements, own)) return ask_text(ask);
+    if (is_it || std::ranges::any_of(ask.placements, own)) return ref_of(ask);
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -233,8 +234,11 @@ void SimWorld::write_queues(const Plan& plan) {
 
 void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
   const bool session = sessions_.knows(action);
-  const bool dropped = !dropped_.empty() && (dropped_.contains(action.ask) ||
-                                             (session && dropped_.contains(ask_of(action, plan))));
+  const auto is_dropped = [&](const std::optional<ObjectRef>& ask) {
+    return ask && dropped_.contains(*ask);
+  };
+  const bool dropped = !dropped_.empty() && (is_dropped(action.ask) ||
+                                             (session && is_dropped(placed_ask(action, plan))));
   if (dropped) return refuse(action, plan, "what it relies on was refused", true);
   if (conflicts(action, plan)) return;
   if (session) return sessions_.carry_out(action, plan);
@@ -258,7 +262,7 @@ void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string re
   ground_.refuse({.plan = plan.id,
                   .object = std::move(object),
                   .reason = std::move(reason),
-                  .ask = ask_of(action)},
+                  .ask = action.ask},
                  by_fault);
 }
 
@@ -357,7 +361,7 @@ bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
   ++ground_.faults.counts().conflicts;
   ground_.faults.touch(sim_name(action.namespace_name, action.name), ground_.now);
   if (comes_first(action) || sessions_.knows(action)) {
-    if (std::string ask = ask_of(action, plan); !ask.empty()) dropped_.insert(std::move(ask));
+    if (auto ask = placed_ask(action, plan)) dropped_.insert(*std::move(ask));
   }
   refuse(action, plan, "another client has changed it", true);
   return true;

@@ -93,7 +93,7 @@ class SimWorld final : public Port {
   std::map<std::string, Queue> queues_;
   std::vector<Change> rules_;  ///< Objects that never change here.
   std::vector<std::string> lost_nodes_;
-  std::set<std::string> dropped_;  ///< Asks of this plan that lost what they rely on.
+  std::set<ObjectRef> dropped_;  ///< Asks of this plan that lost what they rely on.
   bool killed_ = false;
 };
 

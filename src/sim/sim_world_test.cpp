@@ -34,7 +34,7 @@ Plan plan_of(ActionType type, std::string name, std::string node) {
                           .namespace_name = "default",
                           .name = std::move(name),
                           .node = std::move(node),
-                          .ask = "Pod default/urgent"});
+                          .ask = pod_ref("default", "urgent")});
   return plan;
 }
 

@@ -115,13 +115,14 @@ void FleetHistory::start(const LoopStart& /*start*/) {}
 void FleetHistory::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) log_change(change);
   for (const Receipt& receipt : batch.receipts) {
-    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object),
-                    receipt.ask ? ref_text(*receipt.ask) : "", receipt.reason));
+    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object), ref_text(receipt.ask),
+                    receipt.reason));
     for (const PlanAction& action : plan_.actions) {
-      const bool it = action.type == ActionType::scale_down && ask_of(action) == receipt.ask &&
+      const bool it = action.type == ActionType::scale_down && action.ask == receipt.ask &&
                       ref_text(receipt.object) == "ReplicaSchedule " + deployment_text(action);
       if (!it) continue;
-      lost_for_[action.ask] -= action.scale->committed_before - action.scale->committed_after;
+      lost_for_[ref_text(action.ask)] -=
+          action.scale->committed_before - action.scale->committed_after;
       break;
     }
   }
@@ -143,7 +144,8 @@ void FleetHistory::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
   judge_last(plan_);
   for (const PlanAction& action : plan_.actions) {
     if (action.type != ActionType::scale_down) continue;
-    lost_for_[action.ask] += action.scale->committed_before - action.scale->committed_after;
+    lost_for_[ref_text(action.ask)] +=
+        action.scale->committed_before - action.scale->committed_after;
   }
 }
 

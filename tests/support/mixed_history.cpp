@@ -152,8 +152,8 @@ Batch MixedHistory::poll(Time deadline) {
 
 void MixedHistory::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Receipt& receipt : batch.receipts) {
-    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object),
-                    receipt.ask ? ref_text(*receipt.ask) : "", receipt.reason));
+    log(fmt::format("refused: {} for {}: {}", ref_text(receipt.object), ref_text(receipt.ask),
+                    receipt.reason));
   }
 }
 

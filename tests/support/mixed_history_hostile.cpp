@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "codec/dump.hpp"
-#include "control/object_ref.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
 #include "model/queue_membership.hpp"
@@ -104,7 +103,7 @@ std::vector<MixedHistory::Effect> MixedHistory::effects_of(const Plan& plan,
     if (action.type == ActionType::wait || (!action.scale && !pod)) continue;
     effects.push_back(
         {.relied_on = action.type == ActionType::nominate || action.type == ActionType::reserve,
-         .ask = action.ask,
+         .ask = ref_text(action.ask),
          .nodes = {action.node, pod ? cluster.pod(*index).nominated_node : ""},
          .makes_leave = action.type == ActionType::evict,
          .object = fmt::format("{} {}/{}", pod ? "Pod" : "ReplicaSchedule", action.namespace_name,
@@ -128,7 +127,7 @@ void MixedHistory::add_session_effects(const Plan& plan, const Cluster& cluster,
   }
   for (const auto& [key, own] : actions) {
     const PlanAction& first = *own.front();
-    const bool leaves = !first.ask.empty();
+    const bool leaves = first.ask.has_value();
     const std::string name = fmt::format("Session {}/{}", key.first, key.second);
     const std::vector<Kernel>& kernels = cluster.own<Session>().at({key.first, key.second}).kernels;
     std::vector<std::string> nodes;
@@ -140,7 +139,7 @@ void MixedHistory::add_session_effects(const Plan& plan, const Cluster& cluster,
     }
     std::ranges::stable_partition(nodes, [](const std::string& node) { return !node.empty(); });
     effects.push_back({.relied_on = first.type == ActionType::nominate,
-                       .ask = leaves ? first.ask : name,
+                       .ask = leaves ? ref_text(first.ask) : name,
                        .nodes = std::move(nodes),
                        .makes_leave = leaves,
                        .object = name,

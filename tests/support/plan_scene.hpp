@@ -141,7 +141,7 @@ inline void write_net_schedule(const Cluster& cluster, Plan& plan) {
         net = PlanNetScale{.plane = action.scale->plane,
                            .committed_before = action.scale->committed_before,
                            .committed_after = action.scale->committed_after,
-                           .asks = {action.ask}};
+                           .asks = {ref_text(action.ask)}};
       }
       const bool down = action.type == ActionType::scale_down;
       net->committed_after = down ? std::min(net->committed_after, action.scale->committed_after)
@@ -150,7 +150,9 @@ inline void write_net_schedule(const Cluster& cluster, Plan& plan) {
     if (!net) continue;
     const std::int64_t unmet = schedule.unmet + net->committed_before - net->committed_after;
     plan.status.push_back(
-        {.object = "ReplicaSchedule default/" + schedule.name,
+        {.object = {.kind = RefKind::replica_schedule,
+                    .namespace_name = schedule.namespace_name,
+                    .name = schedule.name},
          .condition = "ReplicasMet",
          .reason = "Preempted",
          .message = "unmet " + std::to_string(schedule.unmet) + " -> " + std::to_string(unmet)});
@@ -212,7 +214,7 @@ struct Scene {
                               .name = each,
                               .uid = entry.victims.back().uid,
                               .node = entry.victims.back().node,
-                              .ask = "Pod default/" + name});
+                              .ask = pod_ref("default", name)});
     }
     plan.asks.push_back(std::move(entry));
     return plan.asks.back();

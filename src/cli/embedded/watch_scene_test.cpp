@@ -86,7 +86,7 @@ TEST(SceneWatcher, KeepsAnswersAndPreemptions) {
                          .namespace_name = "default",
                          .name = "c",
                          .node = "n1",
-                         .ask = "Pod default/high"},
+                         .ask = pod_ref("default", "high")},
                         {.type = ActionType::bind, .namespace_name = "default", .name = "x"}};
   watcher.cycle({.now = Time{100'000}, .due = {}, .made = made}, cluster);
   ASSERT_EQ(heard.size(), 1U);

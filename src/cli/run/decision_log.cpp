@@ -47,7 +47,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
               {{"plan", receipt.plan},
                {"object", ref_text(receipt.object)},
                {"plane", receipt.object.plane},
-               {"for", receipt.ask ? ref_text(*receipt.ask) : std::string()},
+               {"for", ref_text(receipt.ask)},
                {"reason", receipt.reason}});
   }
 }
@@ -180,14 +180,14 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
 }
 
 void DecisionLog::ends(const Plan& plan) {
-  std::map<std::string, std::string> reasons;
-  for (const PlanAsk& ask : plan.asks) reasons[ask_text(ask)] = ask.reason;
+  std::map<std::optional<ObjectRef>, std::string> reasons;
+  for (const PlanAsk& ask : plan.asks) reasons[ref_of(ask)] = ask.reason;
   for (const PlanAction& action : plan.actions) {
     log_.tell(LogLevel::warning, "half-gang",
               {{"plan", plan.id},
                {"pod", fmt::format("{}/{}", action.namespace_name, action.name)},
                {"node", action.node},
-               {"group", action.ask},
+               {"group", ref_text(action.ask)},
                {"reason", reasons[action.ask]}});
   }
 }

@@ -141,7 +141,7 @@ TEST_F(DecisionLogTest, TheRestOfAHalfGangIsLogged) {
                           .namespace_name = "ml",
                           .name = "train-1",
                           .node = "n1",
-                          .ask = "PodGroup ml/train"});
+                          .ask = parse_ref("PodGroup ml/train")});
   decisions.ends(plan);
   EXPECT_EQ(take(),
             "time=2026-01-01T00:00:00Z level=warning event=half-gang plan=0123 pod=ml/train-1 "

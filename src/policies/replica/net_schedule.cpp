@@ -87,13 +87,14 @@ void report_losses(const Cluster& cluster, const PlanNetSchedule& net, Reasons p
   parts.push_back(change_reason(net));
   Sentence sentence =
       write_reason(cluster, {.code = ReasonCode::replica_losses, .arguments = {std::move(parts)}});
-  plan.status.push_back(
-      {.object = object_text(row_of<ReplicaSchedule>.name, net.namespace_name, net.name),
-       .condition = "ReplicasMet",
-       .value = false,
-       .reason = "Preempted",
-       .message = sentence.text,
-       .message_mentions = Mentions(std::move(sentence))});
+  plan.status.push_back({.object = {.kind = RefKind::replica_schedule,
+                                    .namespace_name = net.namespace_name,
+                                    .name = net.name},
+                         .condition = "ReplicasMet",
+                         .value = false,
+                         .reason = "Preempted",
+                         .message = sentence.text,
+                         .message_mentions = Mentions(std::move(sentence))});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "policies/replica/replica_actions.hpp"
 
 #include "model/planes.hpp"
+#include "model/request.hpp"
 #include "policies/replica/net_schedule.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_actions.hpp"
@@ -9,7 +10,7 @@ namespace makeway {
 namespace {
 
 void add_victim(const PlanReplicaClaim& claim, const PlanReplicaVictim& victim,
-                const std::string& ask, Plan& plan) {
+                const ObjectRef& ask, Plan& plan) {
   if (victim.action == ReplicaAction::wait) return;
   const bool down = victim.action == ReplicaAction::scale_down;
   PlanAction action{.type = down ? ActionType::scale_down : ActionType::force_delete,
@@ -50,14 +51,14 @@ std::string_view reason_word(Outcome outcome) {
 
 void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   const PlanReplicas& replicas = *ask.replicas;
-  const std::string text = ask_text(ask);
+  const ObjectRef ref = ref_of(ask);
   for (const PlanScaleUp& item : replicas.scale_ups) {
     plan.actions.push_back({.type = ActionType::scale_up,
                             .namespace_name = ask.namespace_name,
                             .name = replicas.deployment,
                             .uid = {},
                             .node = {},
-                            .ask = text,
+                            .ask = ref,
                             .since = {},
                             .scale = PlanScale{.plane = item.plane,
                                                .committed_before = item.committed_before,
@@ -65,7 +66,7 @@ void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
                             .plane = plane_of_key(cluster, item)});
   }
   for (const PlanReplicaClaim& claim : replicas.claims) {
-    for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);
+    for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, ref, plan);
   }
   add_wait(ask, plan);
   // An ask that finds room in one plane may lose a replica in another.
@@ -77,7 +78,7 @@ void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
     sentence = write_reason(cluster, {.code = ReasonCode::replica_and_unmet,
                                       .arguments = {std::move(sentence), *loss}});
   }
-  plan.status.push_back({.object = text,
+  plan.status.push_back({.object = ref,
                          .condition = "ReplicasMet",
                          .value = false,
                          .reason = fits ? "Preempted" : std::string(reason_word(ask.outcome)),

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "model/object_text.hpp"
+#include "model/request.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 #include "policies/shared/plan_writer.hpp"
@@ -40,7 +40,7 @@ const Session& session_of(const Cluster& cluster, const std::string& namespace_n
 }
 
 void add_victims(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
-  const std::string asks = ask_text(ask);
+  const ObjectRef asks = ref_of(ask);
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
     const PlanVictim& victim = ask.victims[at];
     const PlanSessionVictim& fate = ask.session->victims[at];
@@ -55,7 +55,9 @@ void add_victims(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
     if (fate.ends_at > plan.now) action.until = fate.ends_at;
     plan.actions.push_back(std::move(action));
     plan.status.push_back(
-        {.object = victim.unit,
+        {.object = {.kind = RefKind::session,
+                    .namespace_name = victim.namespace_name,
+                    .name = victim.name},
          .condition = "Preempted",
          .value = true,
          .reason = "PreemptionBySession",
@@ -100,7 +102,7 @@ void add_ended_grace(const Session& session, Plan& plan) {
                           .name = session.name,
                           .uid = session.uid,
                           .node = {},
-                          .ask = status.preempted_by,
+                          .ask = parse_ref(status.preempted_by),
                           .since = {},
                           .plane = session.plane});
 }

@@ -1,6 +1,6 @@
 #include "policies/shared/pod_actions.hpp"
 
-#include "model/object_text.hpp"
+#include "model/request.hpp"
 #include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
@@ -11,7 +11,8 @@ std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
 }
 
 void add_evictions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
-  const std::string asks = ask.victims.empty() ? std::string{} : ask_text(ask);
+  if (ask.victims.empty()) return;
+  const ObjectRef asks = ref_of(ask);
   for (const PlanVictim& victim : ask.victims) {
     plan.actions.push_back({.type = ActionType::evict,
                             .namespace_name = victim.namespace_name,
@@ -22,7 +23,7 @@ void add_evictions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .since = {},
                             .plane = victim.plane});
     plan.status.push_back(
-        {.object = object_text("Pod", {victim.namespace_name, victim.name, victim.plane}),
+        {.object = pod_ref(victim.namespace_name, victim.name, victim.plane),
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",
@@ -59,7 +60,7 @@ void add_wait(const PlanAsk& ask, Plan& plan) {
 
 void add_unscheduled(const PlanAsk& ask, std::string_view condition, Plan& plan) {
   if (ask.outcome == Outcome::fits) return;
-  plan.status.push_back({.object = ask_text(ask),
+  plan.status.push_back({.object = ref_of(ask),
                          .condition = std::string(condition),
                          .value = false,
                          .reason = "Unschedulable",

@@ -138,13 +138,17 @@ void WorkloadPolicy::add_unscheduled_members(const PlanAsk& ask, const Group& gr
   const Sentence sentence = write_reason(
       cluster_,
       {.code = ReasonCode::of_object, .arguments = {object_of(ask), reason_sentence(ask)}});
+  const PodColumns& pods = cluster_.pods();
   for (const PodIndex pod : pending) {
-    draft_.plan.status.push_back({.object = "Pod " + cluster_.pod_key(pod),
-                                  .condition = "PodScheduled",
-                                  .value = false,
-                                  .reason = "Unschedulable",
-                                  .message = sentence.text,
-                                  .message_mentions = Mentions(sentence)});
+    draft_.plan.status.push_back(
+        {.object = pod_ref(std::string(cluster_.text(pods.namespace_name[pod])),
+                           std::string(pods.name[pod.value]),
+                           std::string(cluster_.text(pods.plane[pod]))),
+         .condition = "PodScheduled",
+         .value = false,
+         .reason = "Unschedulable",
+         .message = sentence.text,
+         .message_mentions = Mentions(sentence)});
   }
 }
 

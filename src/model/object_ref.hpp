@@ -1,7 +1,7 @@
-// ObjectRef: which object a write, a receipt or an ask is about.
+// ObjectRef: which object an ask, an action, a condition, a write or a receipt is about.
 //
-// Compared by value and used as a key. Its text ("Pod default/web") is for logs, journals and
-// plans, where a plan names an ask or a unit by text; `parse_ref` is the one place that reads it.
+// Compared by value and used as a key. Its text ("Pod default/web") is written to logs, journals,
+// documents and annotations; `parse_ref` is the one place that reads it.
 #pragma once
 
 #include <array>
@@ -11,8 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/object_at.hpp"
-#include "model/request.hpp"
+#include "model/configuration.hpp"
 
 namespace makeway {
 
@@ -43,20 +42,12 @@ struct ObjectRef {
   friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
 };
 
-ObjectRef ref_of(const AskName& ask);
-ObjectRef ref_of(const PlanAsk& ask);
 ObjectRef pod_ref(std::string namespace_name, std::string name, std::string plane = {});
-/// The ask that an eviction or a scale-down makes room for; none: the action has none.
-std::optional<ObjectRef> ask_of(const PlanAction& action);
-/// None: no ask has such a kind.
-std::optional<AskName> as_ask(const ObjectRef& ref);
-/// None: nothing is written about objects of that kind.
-std::optional<RefKind> ref_kind(ObjectKind kind);
-/// Where the store has the object; none: the store does not keep that kind.
-std::optional<ChangeKey> store_key(const ObjectRef& ref);
 
 /// "Pod default/web", without its plane.
 std::string ref_text(const ObjectRef& ref);
+/// Empty: none.
+std::string ref_text(const std::optional<ObjectRef>& ref);
 /// "default/web"
 std::string name_text(const ObjectRef& ref);
 /// "Deployment shop/web of plane east"

@@ -1,6 +1,9 @@
-#include "control/object_ref.hpp"
+#include "model/object_ref.hpp"
 
 #include <gtest/gtest.h>
+
+#include "model/object_at.hpp"
+#include "model/request.hpp"
 
 namespace makeway {
 namespace {
@@ -16,6 +19,11 @@ TEST(ObjectRef, ItsTextIsReadBack) {
   }
   EXPECT_EQ(parse_ref("Pod team/train/main")->name, "train/main");
   EXPECT_EQ(parse_ref("Queue team")->namespace_name, "");
+}
+
+TEST(ObjectRef, NoneHasNoText) {
+  EXPECT_EQ(ref_text(std::nullopt), "");
+  EXPECT_EQ(ref_text(std::optional(pod_ref("default", "web"))), "Pod default/web");
 }
 
 TEST(ObjectRef, OtherTextsAreNone) {
