@@ -297,9 +297,8 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
     for (const PodIndex member : rules_.leaves_with(victim.pod)) {
-      // For a pinned pod, members that are leaving need not be victims.
-      const bool leaves = !ask.pinned_to.empty() && rules_.leaving(member);
-      if (leaves || victims.contains(member)) continue;
+      // A member that is leaving leaves with the others, be it a victim or not.
+      if (rules_.leaving(member) || victims.contains(member)) continue;
       report(5, ask,
              fmt::format("{} leaves and {} of the same group stays", victim.text,
                          cluster_.pod_key(member)));
