@@ -7,6 +7,14 @@
 //   preempt   pods must leave for it, or nothing is found
 //   late      nothing was found; it fits once pods that leave late are gone (law 6)
 //
+// An ask waits (Outcome::waits) after
+//   now       its queue has room only once pods of it are gone, or its gang's minimum is not bound
+//   soon      its node has room only then, or it may not start before a promised pod
+//             (World::may_bind), or a session's or gang's nomination holds and is not free yet
+//   held      as said
+//   preempt   its delay has not passed, or a bounded search found room that is not free yet
+//   late      as said
+//
 // A strategy says where the ask may go and which pods may leave for it: one node of all for a pod,
 // a domain for a gang, the required node for a pinned pod, a resource group for a session. Late
 // pods that were evicted for the ask's own nomination are credited from the beginning, if that

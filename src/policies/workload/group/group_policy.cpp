@@ -11,7 +11,7 @@
 #include "policies/shared/waiting.hpp"
 #include "policies/workload/group/group_explain.hpp"
 #include "policies/workload/group/group_plans.hpp"
-#include "policies/workload/group/group_waits.hpp"
+#include "policies/workload/group/group_held_back.hpp"
 #include "policies/workload/group/member_order.hpp"
 #include "policies/workload/queue_room_victims.hpp"
 

@@ -1,4 +1,4 @@
-#include "policies/workload/group/group_waits.hpp"
+#include "policies/workload/group/group_held_back.hpp"
 
 #include <algorithm>
 #include <set>
