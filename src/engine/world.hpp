@@ -9,8 +9,8 @@
 // are looked for in `after`. What is kept for pods that were not decided yet is in `holds()`. What
 // is free at a horizon, for nodes and for queues, is read through Room (room.hpp).
 //
-// Only the operations change it: `bind`, `nominate`, `leave`, `await`, `credit_late`,
-// `return_late`, `decided`, `lose_nomination`. Between them a caller may try moves in the two scratch worlds, and undoes them. CHECKed:
+// Only its operations change it, `bind` to `return_late`. Between them a caller may try moves in
+// the two scratch worlds, and undoes them. CHECKed:
 //  - what was placed or nominated in this cycle is no victim (law 8)
 //  - a victim leaves once, and is bound; a pod is decided once
 //  - every trial is undone when an operation begins.
