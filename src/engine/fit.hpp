@@ -91,8 +91,12 @@ class PodFit {
   const HoldAsk& hold_ask() const { return hold_ask_; }
   /// Pending pods whose nomination to the node blocks the ask.
   std::vector<PodIndex> holders(NodeIndex node) const;
-  /// Another ask that is alike in everything that is looked at here takes its turn.
-  void ask_for(PodIndex ask) { ask_ = hold_ask_.pod = ask; }
+  /// Another ask that is alike in everything that is looked at here, its nomination apart, takes its
+  /// turn.
+  void ask_for(PodIndex ask) {
+    ask_ = hold_ask_.pod = ask;
+    hold_ask_.turns_on = survey_.cluster().pods().nominated[ask];
+  }
 
  private:
   std::optional<Refused> check_ports(NodeIndex node);
