@@ -3,7 +3,7 @@
 #
 #   tools/callgrind.sh [CASE] [DECISIONS]     default random-5000x30 10; cases: see bench/plan.cpp
 #                                             and bench/gang.cpp
-#   tools/callgrind.sh FILE [PRESET]          one `makeway plan` of a file, for decisions of any kind
+#   tools/callgrind.sh FILE [PRESET]          one `makeway plan` of a file, of any kind of ask
 #   tools/callgrind.sh --compare OLD NEW FOLDER...
 #                                             all files of each folder by two builds of makeway:
 #                                             tools/callgrind.sh --compare OLD NEW examples/*/

@@ -162,7 +162,7 @@ done < <(cd src/codec/presets && ls -- *.yaml | sed 's/\.yaml$//')
 
 # random_worlds: each line of a batch is a case.
 random_worlds() {
-  local preset detail filter lines
+  local preset detail filter lines id
   mkdir -p "$work/random"
   "build/release/tests/mixed_soak" 1 "$random" --write "$work/random"
   for preset in "${presets[@]}"; do
@@ -182,7 +182,8 @@ random_worlds() {
         sed -n "${at}p" "$work/all-old" | tr ',' '\n' >"$work/old"
         sed -n "${at}p" "$work/all-new" | tr ',' '\n' >"$work/new"
         compared[$detail]=$((compared[$detail] - 1))
-        note "$detail" "random $preset $(sed -n "${at}p" "$work/random/$preset.jsonl" | cut -c 1-30)"
+        id=$(sed -n "${at}p" "$work/random/$preset.jsonl" | cut -c 1-30)
+        note "$detail" "random $preset $id"
       done < <(paste -d '\001' "$work/all-old" "$work/all-new" |
         awk -F '\001' '$1 != $2 {print NR ":"}')
     done
@@ -202,7 +203,8 @@ done < <(find examples -type f \( -name '*.yaml' -o -name '*.json' \) | sort)
 
 [[ $parts != *" scenarios "* ]] || for file in tests/scenarios/*.txt; do scenario "$file"; done
 
-[[ $parts != *" vectors "* ]] || for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
+for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
+  [[ $parts == *" vectors "* ]] || break
   [[ -f "$file" ]] || continue
   for preset in "${presets[@]}"; do
     compare "$file, $preset" --batch "$file" --preset "$preset"

@@ -6,8 +6,8 @@
 # the batches that the change touches (what differs from MAKEWAY_BASE, else from the newest commit
 # that is a day older than HEAD), those of the newest commits first and at most TIDY_BATCHES (30,
 # about ten minutes on two cores), and a tenth of the others, another one with each commit; what was
-# touched and not analysed is reported. --all: everything. FILE: that file alone. TIDY_DEEP=1 adds the
-# path-sensitive analyzer for src and bench, in about twice the time.
+# touched and not analysed is reported. --all: everything. FILE: that file alone. TIDY_DEEP=1 adds
+# the path-sensitive analyzer for src and bench, in about twice the time.
 #
 # A batch is analysed again only when something that the answer depends on changed: its files, a
 # header of ours that they include, .clang-tidy, or clang-tidy itself. The memory of clean batches

@@ -91,8 +91,7 @@ class PodFit {
   const HoldAsk& hold_ask() const { return hold_ask_; }
   /// Pending pods whose nomination to the node blocks the ask.
   std::vector<PodIndex> holders(NodeIndex node) const;
-  /// Another ask that is alike in everything that is looked at here, its nomination apart, takes its
-  /// turn.
+  /// Another ask takes its turn that is alike in everything but its nomination.
   void ask_for(PodIndex ask) {
     ask_ = hold_ask_.pod = ask;
     hold_ask_.turns_on = survey_.cluster().pods().nominated[ask];
