@@ -1,7 +1,6 @@
 #include "policies/shared/ask_driver.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "policies/shared/cluster_text.hpp"
@@ -59,7 +58,7 @@ void explain_late(const World& world, PlanAsk& ask) {
               .arguments = {world.late().size(), world.configuration().engine.leave_wait_max}});
 }
 
-/// `undecided`: the entry before victims were looked for.
+/// `undecided`: the entry before room was looked for.
 void wait_for_late(World& world, AskStrategy& strategy, PlanAsk undecided) {
   const std::vector<PodIndex> useful = strategy.useful_late_pods();
   if (useful.empty()) return;
@@ -71,22 +70,26 @@ void wait_for_late(World& world, AskStrategy& strategy, PlanAsk undecided) {
   explain_late(world, strategy.answer());
 }
 
+/// All steps but the first and the last.
+void find_answer(AskStrategy& strategy) {
+  if (strategy.fits_now() || strategy.fits_soon() || strategy.is_held()) return;
+  strategy.preempt();
+}
+
 }  // namespace
 
 void drive_ask(World& world, AskStrategy& strategy) {
-  const bool any_late = !world.late().empty();
-  if (any_late) credit_own_late(world, strategy);
-  const bool answered =
-      strategy.is_refused() || strategy.fits_now() || strategy.fits_soon() || strategy.is_held();
-  if (!answered) {
-    std::optional<PlanAsk> undecided;
-    if (any_late) undecided = strategy.answer();
-    strategy.preempt();
-    if (undecided && found_nothing(strategy.answer())) {
-      wait_for_late(world, strategy, *std::move(undecided));
-    }
+  if (world.late().empty()) {
+    if (!strategy.is_refused()) find_answer(strategy);
+    return;
   }
-  if (any_late) world.return_late();
+  credit_own_late(world, strategy);
+  if (!strategy.is_refused()) {
+    PlanAsk undecided = strategy.answer();
+    find_answer(strategy);
+    if (found_nothing(strategy.answer())) wait_for_late(world, strategy, std::move(undecided));
+  }
+  world.return_late();
 }
 
 bool waits_for_late(const World& world, const PlanAsk& ask) {

@@ -54,7 +54,7 @@ class AskStrategy {
   /// Late pods whose room is worth a try; none: the ask cannot use any.
   virtual std::vector<PodIndex> useful_late_pods() { return {}; }
   /// Whether the ask fits soon in `after`, which is without the useful late pods, and waits for at
-  /// least one of them. The entry is as it was before `preempt`.
+  /// least one of them. The entry is as it was before the first step.
   virtual bool fits_late() { return false; }
 };
 

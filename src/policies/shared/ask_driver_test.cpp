@@ -51,7 +51,8 @@ class FakeAsk : public AskStrategy {
   bool nomination_holds() override { return step("nomination"); }
   std::vector<PodIndex> useful_late_pods() override {
     step("useful");
-    return useful ? std::vector{late_} : std::vector<PodIndex>{};
+    const bool credited = world_.late().empty();
+    return useful && !credited ? std::vector{late_} : std::vector<PodIndex>{};
   }
   bool fits_late() override {
     late_was_gone = !world_.after().node_of(late_).exists();

@@ -190,8 +190,9 @@ std::vector<PodIndex> GroupAsk::useful_late_pods() {
 
 bool GroupAsk::fits_late() {
   room_without_queue_.clear();
+  needs_what_leaves_ = waits_for_queue_ = false;
   for_late_ = true;
-  return fits_later();
+  return fits_later() && !needs_what_leaves_;
 }
 
 bool GroupAsk::fits_soon() { return fits_later() || fits_instead_of_others(); }
