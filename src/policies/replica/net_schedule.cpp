@@ -15,7 +15,7 @@ using DeploymentName = std::pair<std::string, std::string>;
 /// What changes in one plane, and for which asks.
 struct NetPlane {
   PlanNetScale scale;
-  std::vector<const PlanAsk*> asks = {};  ///< As in `scale`.
+  std::vector<const PlanAsk*> asks;  ///< As in `scale`.
 };
 using NetPlanes = std::map<std::string, NetPlane>;
 

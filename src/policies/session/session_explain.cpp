@@ -128,6 +128,7 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
                      const std::vector<SessionPlace>& places, PlanAsk& ask) {
   const auto wanted = wanted_by_node(table, entry, places);
   std::vector<NodeIndex> nodes;
+  nodes.reserve(wanted.size());
   for (const auto& [node, amounts] : wanted) nodes.push_back(node);
   const Room room(world);
   const auto fits = [&] {

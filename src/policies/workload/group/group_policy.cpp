@@ -10,8 +10,8 @@
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
 #include "policies/workload/group/group_explain.hpp"
-#include "policies/workload/group/group_plans.hpp"
 #include "policies/workload/group/group_held_back.hpp"
+#include "policies/workload/group/group_plans.hpp"
 #include "policies/workload/group/member_order.hpp"
 #include "policies/workload/queue_room_victims.hpp"
 
@@ -179,13 +179,13 @@ std::vector<NodeIndex> GroupAsk::nominated_nodes() const {
 }
 
 std::vector<PodIndex> GroupAsk::useful_late_pods() {
-  const std::span<const PodIndex> late = world_.late();
-  const bool useful = std::ranges::any_of(late, [&](PodIndex pod) {
+  const std::span<const PodIndex> all = world_.late();
+  const bool useful = std::ranges::any_of(all, [&](PodIndex late) {
     return std::ranges::any_of(
-        task_.members, [&](PodIndex member) { return could_use_late(world_, member, pod); });
+        task_.members, [&](PodIndex member) { return could_use_late(world_, member, late); });
   });
   if (!useful) return {};
-  return {late.begin(), late.end()};
+  return {all.begin(), all.end()};
 }
 
 bool GroupAsk::fits_late() {

@@ -148,11 +148,11 @@ bool PodAsk::nomination_holds() {
 }
 
 std::vector<PodIndex> PodAsk::useful_late_pods() {
-  const std::span<const PodIndex> late = world_.late();
+  const std::span<const PodIndex> all = world_.late();
   const bool useful =
-      std::ranges::any_of(late, [&](PodIndex pod) { return could_use_late(world_, pod_, pod); });
+      std::ranges::any_of(all, [&](PodIndex late) { return could_use_late(world_, pod_, late); });
   if (!useful) return {};
-  return {late.begin(), late.end()};
+  return {all.begin(), all.end()};
 }
 
 bool PodAsk::fits_late() {
