@@ -194,7 +194,8 @@ void VictimRules::add_pod(PodIndex pod, VictimList& list) const {
   list.pods.push_back(pod);
 }
 
-bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const {
+bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index,
+                              const VictimList& victims) const {
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[index];
   if (!unit.evict_below_minimum || !unit.gang || unit.mode == DisruptionMode::all) return false;
@@ -206,7 +207,15 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
     ++staying;
     all_may_leave = all_may_leave && may_leave(scratch, pod) && (!strict || !budgets.governed(pod));
   }
-  return staying > 0 && staying < unit.minimum && all_may_leave;
+  if (staying == 0 || staying >= unit.minimum || !all_may_leave) return false;
+  std::int64_t gone = 0;
+  for (const VictimUnit& victim : victims.units) {
+    if (victim.unit != index) continue;
+    gone += std::ranges::count_if(victims.pods_of(victim), [&](PodIndex pod) {
+      return !scratch.node_of(pod).exists();
+    });
+  }
+  return staying + gone >= unit.minimum;
 }
 
 bool VictimRules::any_may_fall(const VictimList& victims) const {
@@ -225,7 +234,7 @@ void VictimRules::add_fallen(const Scratch& scratch, Budgets& budgets, VictimLis
     const auto seen = std::ranges::lower_bound(known, index);
     if (seen != known.end() && *seen == index) continue;
     known.insert(seen, index);
-    if (!falls_whole(scratch, budgets, index)) continue;
+    if (!falls_whole(scratch, budgets, index, victims)) continue;
     for (const PodIndex pod : cluster.groups()[cluster.units()[index].group].members) {
       if (scratch.node_of(pod).exists() && !leaving(pod)) add_pod(pod, victims);
     }

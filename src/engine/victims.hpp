@@ -147,14 +147,15 @@ class VictimRules {
   }
 
   /// Adds, pod by pod, the rest of each group with below-minimum `evict` that leaves one by one and
-  /// has fallen under its minimum. The victims have left the world. Where one of the rest may
+  /// falls under its minimum with these victims, which have left the world. Where one of the rest may
   /// not leave, or is under a strict budget, the group runs on degraded.
   void add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const;
   /// Whether some of the victims are of a group with below-minimum `evict`.
   bool any_may_fall(const VictimList& victims) const;
-  /// A group with below-minimum `evict` that leaves one by one, of which some stay, too few for its
-  /// minimum, and all of them may leave.
-  bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
+  /// A group with below-minimum `evict` that leaves one by one and had its minimum before these
+  /// victims left the world: some stay, too few for it, and all of them may leave.
+  bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index,
+                   const VictimList& victims) const;
 
   bool more_important(const VictimUnit& a, const VictimUnit& b) const;
   std::int64_t lost_work_seconds(PodIndex pod) const;

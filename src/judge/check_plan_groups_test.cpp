@@ -445,6 +445,7 @@ TEST(CheckPlanGroups, Law5AGangBelowItsMinimumGoesWhole) {
   EXPECT_EQ(scene.laws(), Laws{});
   scene.cluster.apply(fragile(gang("running", 3, 10)));
   EXPECT_EQ(scene.laws(), Laws{});  // It was under it before.
+  EXPECT_EQ(scene.laws_of("gang", Outcome::preempts, spots, {"r1", "r2"}), Laws{4});
 }
 
 TEST(CheckPlanGroups, Law5AGangWithAMemberThatMayNotLeaveIsDegraded) {

@@ -151,14 +151,19 @@ std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
   return own;
 }
 
-/// Below-minimum `evict` evicted every member that was still there.
+/// Below-minimum `evict` evicted every member that was still there, of a gang that had its minimum.
 bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
   if (!unit.gang || !leaves_below_minimum(unit, ask)) return false;
-  return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
-    return !cluster_.pods().node[member].exists() || rules_.leaving(member) ||
-           victims_.contains(member) ||
-           std::ranges::find(ask.victims, member, &HeardVictim::pod) != ask.victims.end();
-  });
+  // Where they may be evicted once more, they count as running until then.
+  const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
+  std::int64_t before = 0;
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    const bool leaves = !leaving_are_victims && rules_.leaving(member);
+    if (leaves || !cluster_.pods().node[member].exists() || victims_.contains(member)) continue;
+    if (std::ranges::find(ask.victims, member, &HeardVictim::pod) == ask.victims.end()) return false;
+    ++before;
+  }
+  return before >= unit.minimum;
 }
 
 std::vector<std::vector<PodIndex>> PlanWalk::victim_units(const HeardAsk& ask) const {

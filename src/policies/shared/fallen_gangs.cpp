@@ -59,7 +59,7 @@ class Sparing {
   /// These are back, and others of the gang leave, so that too few stay. A gang of which no member
   /// leaves has fallen before, or not at all.
   bool falls(UnitIndex gang, std::span<const std::size_t> back) const {
-    if (!world_.rules.falls_whole(world_.scratch, world_.budgets, gang)) return false;
+    if (!world_.rules.falls_whole(world_.scratch, world_.budgets, gang, all_)) return false;
     for (std::size_t at = 0; at < all_.units.size(); ++at) {
       const bool leaves = !spared_.contains(at) && std::ranges::find(back, at) == back.end();
       if (leaves && all_.units[at].unit == gang) return true;
