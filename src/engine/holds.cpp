@@ -13,7 +13,6 @@ namespace makeway {
 Holds::Holds(Survey& survey, const Configuration& configuration)
     : survey_(survey),
       cluster_(survey.cluster()),
-      pinned_ask_(configuration.required_node.enabled),
       infeasible_stand_(configuration.workload.nomination_held_by ==
                         NominationHeldBy::preempted_pods),
       rows_(1, Hold{.pod = {}, .unit = {}, .node = {}, .rank = {}, .is_void = true}),
@@ -37,7 +36,8 @@ Holds::Holds(Survey& survey, const Configuration& configuration)
   }
 }
 
-bool Holds::asks_pinned(PodIndex pod) const { return pinned_ask_ && is_pinned(cluster_, pod); }
+/// A replica of a schedule is placed by Kubernetes, wherever it is pinned to.
+bool Holds::asks_pinned(PodIndex pod) const { return survey_.regimes().crosses(pod); }
 
 Hold Holds::row(PodIndex pod, NodeIndex node) {
   const PodColumns& pods = cluster_.pods();

@@ -72,7 +72,6 @@ class Holds {
 
   Survey& survey_;
   const Cluster& cluster_;
-  bool pinned_ask_;         ///< `required_node.enabled`
   bool infeasible_stand_;   ///< `workload.nominationHeldBy` preempted-pods
   std::vector<Hold> rows_;  ///< The first is void, for pods without a nomination.
   SparseColumn<PodIndex, std::uint32_t> row_at_;
