@@ -44,9 +44,16 @@ build_control_plane() {
     packages+=("k8s.io/kubernetes/cmd/$name")
   done
   echo "e2e: building a control plane into $folder (once; 8 to 15 minutes on two cores)"
-  local said
-  said=$("$go" list -C "$module" -mod=readonly -deps "${packages[@]}" 2>&1 >/dev/null) ||
-    skip "the modules of the control plane cannot be had: $(tail -n 1 <<<"$said")"
+  local said attempt
+  # Go does not try again after a time-out, which a busy machine has now and then.
+  for attempt in 1 2 3; do
+    if said=$("$go" list -C "$module" -mod=readonly -deps "${packages[@]}" 2>&1 >/dev/null); then
+      break
+    fi
+    if [[ $attempt -eq 3 || $said != *[Tt]imeout* ]]; then
+      skip "the modules of the control plane cannot be had: $(tail -n 1 <<<"$said")"
+    fi
+  done
   echo "e2e: modules are there after $SECONDS s"
   local scratch
   scratch=$(mktemp -d "$folder.XXXXXX")
