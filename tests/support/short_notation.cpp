@@ -147,17 +147,17 @@ struct Kind {
 };
 
 constexpr auto kinds = std::to_array<Kind>({
-    {"node", "apiVersion: v1\nkind: Node\n", "status allocatable"},
-    {"pod", "apiVersion: v1\nkind: Pod\n", "requests"},
-    {"gang", "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n", ""},
-    {"group", "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n", ""},
-    {"class", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\n", ""},
-    {"budget", "apiVersion: policy/v1\nkind: PodDisruptionBudget\n", ""},
-    {"queue", "apiVersion: makeway.dev/v1\nkind: Queue\n", ""},
-    {"session", "apiVersion: makeway.dev/v1\nkind: Session\n", "kernel resources"},
-    {"resourcegroup", "apiVersion: makeway.dev/v1\nkind: ResourceGroup\n", ""},
-    {"partition", "apiVersion: makeway.dev/v1\nkind: Partition\n", ""},
-    {"schedule", "apiVersion: makeway.dev/v1\nkind: ReplicaSchedule\n", "spec resources"},
+    {"node", "apiVersion: v1, kind: Node", "status allocatable"},
+    {"pod", "apiVersion: v1, kind: Pod", "requests"},
+    {"gang", "apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup", ""},
+    {"group", "apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup", ""},
+    {"class", "apiVersion: scheduling.k8s.io/v1, kind: PriorityClass", ""},
+    {"budget", "apiVersion: policy/v1, kind: PodDisruptionBudget", ""},
+    {"queue", "apiVersion: makeway.dev/v1, kind: Queue", ""},
+    {"session", "apiVersion: makeway.dev/v1, kind: Session", "kernel resources"},
+    {"resourcegroup", "apiVersion: makeway.dev/v1, kind: ResourceGroup", ""},
+    {"partition", "apiVersion: makeway.dev/v1, kind: Partition", ""},
+    {"schedule", "apiVersion: makeway.dev/v1, kind: ReplicaSchedule", "spec resources"},
 });
 
 /// YAML that grows by its paths: a text, a list of texts, or a map.
@@ -425,11 +425,11 @@ std::string Object::document() && {
     if (tree_.at("kernel name").empty()) tree_.at("kernel name").text = "main";
     tree_.at("spec kernels").text = fmt::format("[{}]", tree_.at("kernel").flow());
   }
-  std::string text(kind_.head);
+  std::string members(kind_.head);
   for (const auto& [key, tree] : tree_.members) {
-    if (key != "requests" && key != "kernel") text += fmt::format("{}: {}\n", key, tree.flow());
+    if (key != "requests" && key != "kernel") members += fmt::format(", {}: {}", key, tree.flow());
   }
-  return text;
+  return fmt::format("--- {{{}}}\n", members);
 }
 
 /// What went wrong with a word of the line that is being read.
@@ -469,7 +469,7 @@ Result<std::string> gang_with_members(std::string_view name, std::size_t count,
   for (std::size_t index = 0; text && index < count; ++index) {
     const Result<std::string> member = one_object(pod, fmt::format("{}-{}", name, index), of_pods);
     if (!member) return member;
-    *text += "---\n" + *member;
+    *text += *member;
   }
   return text;
 }
@@ -517,7 +517,7 @@ Result<std::string> expand_line(const std::vector<std::string>& line) {
     for (std::string& word : one) word = replaced(std::move(word), "{}", std::to_string(number));
     const Result<std::string> document = plain_line(one);
     if (!document) return document;
-    text += (text.empty() ? "" : "---\n") + *document;
+    text += *document;
   }
   return text;
 }
@@ -531,27 +531,36 @@ bool begins_yaml(std::string_view line) {
 }  // namespace
 
 Result<std::string> expand_short_notation(std::string_view text) {
-  std::vector<std::string> documents;
+  constexpr std::string_view separator = "---";
+  std::vector<std::string> lines;  // Of the YAML; each with its newline.
+  std::optional<std::size_t> separator_line;
   bool in_yaml = false;
+  bool has_objects = false;
   std::size_t number = 0;
   for (const std::string_view line : split_at(text, '\n')) {
     ++number;
-    if (line == "---") {
+    const auto error = [&](std::string_view message) {
+      return input_error(fmt::format("line {}: {}", number, message));
+    };
+    std::string expanded = "\n";
+    if (line == separator) {
       in_yaml = false;
-    } else if (in_yaml) {
-      documents.back() += fmt::format("{}\n", line);
-    } else if (begins_yaml(line)) {
+      separator_line = lines.size();
+    } else if (in_yaml || begins_yaml(line)) {
+      if (!in_yaml && separator_line) lines[*separator_line] = "---\n";
+      if (!in_yaml && !separator_line && has_objects) return error("a line --- is missing");
       in_yaml = true;
-      documents.push_back(fmt::format("{}\n", line));
+      expanded = fmt::format("{}\n", line);
     } else if (const std::vector<std::string> line_words = words_of(line); !line_words.empty()) {
-      Result<std::string> document = expand_line(line_words);
-      if (!document) {
-        return input_error(fmt::format("line {}: {}", number, document.error().message));
-      }
-      documents.push_back(*std::move(document));
+      Result<std::string> documents = expand_line(line_words);
+      if (!documents) return error(documents.error().message);
+      expanded = *std::move(documents);
+      separator_line.reset();
+      has_objects = true;
     }
+    lines.push_back(std::move(expanded));
   }
-  return fmt::format("{}", fmt::join(documents, "---\n"));
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace makeway
