@@ -66,6 +66,7 @@ TEST(ShortNotation, ASessionHasOneKernel) {
 TEST(ShortNotation, ARangeIsALineForEachNumber) {
   EXPECT_EQ(expanded("pod a-{9..11} @n{} cpu=1"),
             expanded("pod a-9 @n9 cpu=1\npod a-10 @n10 cpu=1\npod a-11 @n11 cpu=1\n"));
+  EXPECT_EQ(expanded("node {a..b}"), expanded("node a\nnode b"));
 }
 
 TEST(ShortNotation, MarksAmountsAndListsAreMaps) {
@@ -103,7 +104,7 @@ TEST(ShortNotation, AnErrorNamesTheLineAndTheWord) {
   EXPECT_EQ(expanded("queue a limit=2"),
             "error: line 1: 'limit=2': amounts such as cpu:2,memory:1Gi are expected");
   EXPECT_EQ(expanded("pod a-{3..1} cpu=1"),
-            "error: line 1: 'a-{3..1}': a range such as {1..3} is expected");
+            "error: line 1: 'a-{3..1}': a range such as {1..3} or {a..c} is expected");
 }
 
 }  // namespace

@@ -495,26 +495,44 @@ Result<std::string> plain_line(std::span<const std::string> line) {
   return one_object(*kind, line[1], rest);
 }
 
+/// "1..3" and "a..c": all between the two, empty when it is no range.
+std::vector<std::string> values_in(std::string_view range) {
+  const std::size_t dots = std::min(range.find(".."), range.size());
+  const std::string_view first = range.substr(0, dots);
+  const std::string_view last = range.substr(std::min(dots + 2, range.size()));
+  const auto is_letter = [](std::string_view text) {
+    return text.size() == 1 && text[0] >= 'a' && text[0] <= 'z';
+  };
+  std::vector<std::string> values;
+  if (is_letter(first) && is_letter(last)) {
+    for (char letter = first[0]; letter <= last[0]; ++letter) values.emplace_back(1, letter);
+    return values;
+  }
+  const auto begin = count_in(first);
+  const auto end = count_in(last);
+  if (!begin || !end) return {};
+  for (std::size_t number = *begin; number <= *end; ++number) {
+    values.push_back(std::to_string(number));
+  }
+  return values;
+}
+
 /// "n{1..3}" stands for n1, n2 and n3, one line each; "{}" in the words after it is the number.
 Result<std::string> expand_line(const std::vector<std::string>& line) {
   const std::size_t open = line.size() < 2 ? std::string::npos : line[1].find('{');
   if (open == std::string::npos) return plain_line(line);
   const std::string& name = line[1];
-  const std::size_t dots = name.find("..", open);
-  const std::size_t close = name.find('}', open);
-  if (dots == std::string::npos || close == std::string::npos || dots > close) {
-    return word_error(name, {.message = "a range such as {1..3} is expected"});
-  }
-  const auto first = count_in(std::string_view(name).substr(open + 1, dots - open - 1));
-  const auto last = count_in(std::string_view(name).substr(dots + 2, close - dots - 2));
-  if (!first || !last || *first > *last) {
-    return word_error(name, {.message = "a range such as {1..3} is expected"});
+  const std::size_t close = std::min(name.find('}', open), name.size());
+  const std::string_view range = std::string_view(name).substr(open + 1, close - open - 1);
+  const std::vector<std::string> values = values_in(range);
+  if (values.empty()) {
+    return word_error(name, {.message = "a range such as {1..3} or {a..c} is expected"});
   }
   std::string text;
-  for (std::size_t number = *first; number <= *last; ++number) {
+  for (const std::string& value : values) {
     std::vector<std::string> one = line;
-    one[1].replace(open, close + 1 - open, std::to_string(number));
-    for (std::string& word : one) word = replaced(std::move(word), "{}", std::to_string(number));
+    one[1].replace(open, close + 1 - open, value);
+    for (std::string& word : one) word = replaced(std::move(word), "{}", value);
     const Result<std::string> document = plain_line(one);
     if (!document) return document;
     text += *document;
