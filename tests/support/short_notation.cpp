@@ -70,7 +70,7 @@ constexpr auto words = std::to_array<Word>({
     {" pod ", "deleted", "metadata deletionTimestamp", Form::time},
     {" pod ", "grace", "metadata deletionGracePeriodSeconds", Form::number},
     {" pod ", "nominated", "status nominatedNodeName"},
-    {" pod session ", "phase", "status phase"},
+    {" pod session volume volumeclaim ", "phase", "status phase"},
     {" pod ", "condition", "status conditions", Form::item, "{type: $1, status: $2}"},
     {" pod ", "condition", "status conditions", Form::item, "{type: $1, status: $2, reason: $3}"},
     {" pod ", "pin", "spec affinity nodeAffinity", Form::parts,
@@ -132,6 +132,15 @@ constexpr auto words = std::to_array<Word>({
     {" schedule ", "plane", "spec planes", Form::item, "{name: $1, committed: %2}"},
     {" schedule ", "plane", "spec planes", Form::item, "{name: $1, committed: %2, score: %3}"},
 
+    {" volumeclaim ", "volume", "spec volumeName"},
+    {" volume volumeclaim ", "storage", "spec storageClassName"},
+    {" volume volumeclaim ", "mode", "spec accessModes", Form::names},
+    {" volume ", "claim", "spec claimRef", Form::parts, "{namespace: $1, name: $2}"},
+    {" volume ", "csi", "spec csi", Form::parts, "{driver: $1, volumeHandle: $2}"},
+    {" volume ", "on", "spec nodeAffinity", Form::parts,
+     "{required: {nodeSelectorTerms: [{matchExpressions: "
+     "[{key: $1, operator: In, values: [$2]}]}]}}"},
+
     {" budget ", "app", "spec selector matchLabels app"},
     {" budget ", "min", "spec minAvailable", Form::number},
     {" budget ", "max", "spec maxUnavailable", Form::number},
@@ -158,6 +167,8 @@ constexpr auto kinds = std::to_array<Kind>({
     {"resourcegroup", "apiVersion: makeway.dev/v1, kind: ResourceGroup", ""},
     {"partition", "apiVersion: makeway.dev/v1, kind: Partition", ""},
     {"schedule", "apiVersion: makeway.dev/v1, kind: ReplicaSchedule", "spec resources"},
+    {"volume", "apiVersion: v1, kind: PersistentVolume", ""},
+    {"volumeclaim", "apiVersion: v1, kind: PersistentVolumeClaim", ""},
 });
 
 /// YAML that grows by its paths: a text, a list of texts, or a map.
