@@ -37,7 +37,7 @@ struct Word {
 
 /// A word may stand here several times, with a shape for each number of parts.
 constexpr auto words = std::to_array<Word>({
-    {" node pod gang group queue session resourcegroup schedule ", "created",
+    {" node pod gang group queue session resourcegroup partition schedule ", "created",
      "metadata creationTimestamp", Form::time},
     {" node pod session schedule ", "uid", "metadata uid"},
     {" pod gang group session schedule ", "p", "spec priority", Form::number},
