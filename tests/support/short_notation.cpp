@@ -561,6 +561,7 @@ bool begins_yaml(std::string_view line) {
 
 Result<std::string> expand_short_notation(std::string_view text) {
   constexpr std::string_view separator = "---";
+  if (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<std::string> lines;  // Of the YAML; each with its newline.
   std::optional<std::size_t> separator_line;
   bool in_yaml = false;
