@@ -12,7 +12,7 @@ std::string folded(std::string_view json, const std::vector<std::string>& paths 
   return text ? *text : "error: " + text.error().message;
 }
 
-constexpr std::string_view plan = R"({
+constexpr std::string_view small_plan = R"({
   "id": "a",
   "asks": [
     {
@@ -28,7 +28,7 @@ constexpr std::string_view plan = R"({
 )";
 
 TEST(FoldedJson, WhatFitsInALineStandsInALine) {
-  EXPECT_EQ(folded(plan),
+  EXPECT_EQ(folded(small_plan),
             "{\"id\": \"a\", \"asks\": [{\"name\": \"b\", \"nodes\": [\"n1\", \"n2\"]}], \"cost\": "
             "{}}\n");
   const std::string wide(80, 'w');
@@ -37,9 +37,10 @@ TEST(FoldedJson, WhatFitsInALineStandsInALine) {
 }
 
 TEST(FoldedJson, APathShowsOneValue) {
-  EXPECT_EQ(folded(plan, {"asks.0.nodes", "cost"}), "asks.0.nodes: [\"n1\", \"n2\"]\ncost: {}\n");
-  EXPECT_EQ(folded(plan, {"asks.1"}), "error: there is no asks.1");
-  EXPECT_EQ(folded(plan, {"asks.0.node"}), "error: there is no asks.0.node");
+  EXPECT_EQ(folded(small_plan, {"asks.0.nodes", "cost"}),
+            "asks.0.nodes: [\"n1\", \"n2\"]\ncost: {}\n");
+  EXPECT_EQ(folded(small_plan, {"asks.1"}), "error: there is no asks.1");
+  EXPECT_EQ(folded(small_plan, {"asks.0.node"}), "error: there is no asks.0.node");
 }
 
 }  // namespace
