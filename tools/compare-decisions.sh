@@ -134,6 +134,7 @@ scenario() {
         ;;
       "\$ makeway "*)
         line=${line#\$ }
+        line=${line%' | show'*}
         step "$old" "$work/folder-old" "$line" >"$work/old"
         step "$new" "$work/folder-new" "$line" >"$work/new"
         note words "$name: $line"

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "base/check.hpp"
 #include "cli/run.hpp"
+#include "scenarios/folded_json.hpp"
 #include "support/screen.hpp"
 
 namespace makeway {
@@ -27,6 +29,17 @@ RunResult same(const std::vector<std::string>& files) {
     return {};
   }
   return {.error = "the files differ\n", .status = 1};
+}
+
+/// "| show [PATH...]" at the end of a command: what it printed is JSON, which is shown folded.
+void show_json(std::span<const std::string> words, RunResult& result) {
+  if (words.empty() || words.front() != "show") {
+    result.error += "only show may stand behind |\n";
+    return;
+  }
+  const Result<std::string> shown = folded_json(result.out, words.subspan(1));
+  if (!shown) result.error += shown.error().message + "\n";
+  result.out = shown.value_or("");
 }
 
 std::filesystem::path new_folder() {
@@ -65,7 +78,12 @@ RunResult Sandbox::run(std::string_view line) const {
     target = words.back();
     words.resize(words.size() - 2);
   }
+  const auto bar = std::ranges::find(words, "|");
+  const std::vector<std::string> filter(bar == words.end() ? bar : bar + 1, words.end());
+  const bool is_filtered = bar != words.end();
+  words.erase(bar, words.end());
   RunResult result = run_makeway(words);
+  if (is_filtered) show_json(filter, result);
   if (!target.empty()) {
     write(target, result.out);
     result.out.clear();

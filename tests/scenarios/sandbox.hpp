@@ -23,7 +23,8 @@ class Sandbox {
   ~Sandbox();
 
   void write(std::string_view name, std::string_view text) const;
-  /// "makeway ARGUMENTS [> FILE]" or "same FILE FILE"; anything else fails.
+  /// "makeway ARGUMENTS [> FILE]", "makeway ARGUMENTS | show [PATH...]" (folded_json.hpp) or "same
+  /// FILE FILE"; anything else fails.
   RunResult run(std::string_view line) const;
   const std::filesystem::path& folder() const { return folder_; }
 

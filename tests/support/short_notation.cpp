@@ -37,7 +37,7 @@ struct Word {
 
 /// A word may stand here several times, with a shape for each number of parts.
 constexpr auto words = std::to_array<Word>({
-    {" node pod gang group queue session resourcegroup schedule ", "created",
+    {" node pod gang group queue session resourcegroup partition schedule ", "created",
      "metadata creationTimestamp", Form::time},
     {" node pod session schedule ", "uid", "metadata uid"},
     {" pod gang group session schedule ", "p", "spec priority", Form::number},
@@ -70,7 +70,7 @@ constexpr auto words = std::to_array<Word>({
     {" pod ", "deleted", "metadata deletionTimestamp", Form::time},
     {" pod ", "grace", "metadata deletionGracePeriodSeconds", Form::number},
     {" pod ", "nominated", "status nominatedNodeName"},
-    {" pod session ", "phase", "status phase"},
+    {" pod session volume volumeclaim ", "phase", "status phase"},
     {" pod ", "condition", "status conditions", Form::item, "{type: $1, status: $2}"},
     {" pod ", "condition", "status conditions", Form::item, "{type: $1, status: $2, reason: $3}"},
     {" pod ", "pin", "spec affinity nodeAffinity", Form::parts,
@@ -132,6 +132,15 @@ constexpr auto words = std::to_array<Word>({
     {" schedule ", "plane", "spec planes", Form::item, "{name: $1, committed: %2}"},
     {" schedule ", "plane", "spec planes", Form::item, "{name: $1, committed: %2, score: %3}"},
 
+    {" volumeclaim ", "volume", "spec volumeName"},
+    {" volume volumeclaim ", "storage", "spec storageClassName"},
+    {" volume volumeclaim ", "mode", "spec accessModes", Form::names},
+    {" volume ", "claim", "spec claimRef", Form::parts, "{namespace: $1, name: $2}"},
+    {" volume ", "csi", "spec csi", Form::parts, "{driver: $1, volumeHandle: $2}"},
+    {" volume ", "on", "spec nodeAffinity", Form::parts,
+     "{required: {nodeSelectorTerms: [{matchExpressions: "
+     "[{key: $1, operator: In, values: [$2]}]}]}}"},
+
     {" budget ", "app", "spec selector matchLabels app"},
     {" budget ", "min", "spec minAvailable", Form::number},
     {" budget ", "max", "spec maxUnavailable", Form::number},
@@ -147,17 +156,19 @@ struct Kind {
 };
 
 constexpr auto kinds = std::to_array<Kind>({
-    {"node", "apiVersion: v1\nkind: Node\n", "status allocatable"},
-    {"pod", "apiVersion: v1\nkind: Pod\n", "requests"},
-    {"gang", "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n", ""},
-    {"group", "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n", ""},
-    {"class", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\n", ""},
-    {"budget", "apiVersion: policy/v1\nkind: PodDisruptionBudget\n", ""},
-    {"queue", "apiVersion: makeway.dev/v1\nkind: Queue\n", ""},
-    {"session", "apiVersion: makeway.dev/v1\nkind: Session\n", "kernel resources"},
-    {"resourcegroup", "apiVersion: makeway.dev/v1\nkind: ResourceGroup\n", ""},
-    {"partition", "apiVersion: makeway.dev/v1\nkind: Partition\n", ""},
-    {"schedule", "apiVersion: makeway.dev/v1\nkind: ReplicaSchedule\n", "spec resources"},
+    {"node", "apiVersion: v1, kind: Node", "status allocatable"},
+    {"pod", "apiVersion: v1, kind: Pod", "requests"},
+    {"gang", "apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup", ""},
+    {"group", "apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup", ""},
+    {"class", "apiVersion: scheduling.k8s.io/v1, kind: PriorityClass", ""},
+    {"budget", "apiVersion: policy/v1, kind: PodDisruptionBudget", ""},
+    {"queue", "apiVersion: makeway.dev/v1, kind: Queue", ""},
+    {"session", "apiVersion: makeway.dev/v1, kind: Session", "kernel resources"},
+    {"resourcegroup", "apiVersion: makeway.dev/v1, kind: ResourceGroup", ""},
+    {"partition", "apiVersion: makeway.dev/v1, kind: Partition", ""},
+    {"schedule", "apiVersion: makeway.dev/v1, kind: ReplicaSchedule", "spec resources"},
+    {"volume", "apiVersion: v1, kind: PersistentVolume", ""},
+    {"volumeclaim", "apiVersion: v1, kind: PersistentVolumeClaim", ""},
 });
 
 /// YAML that grows by its paths: a text, a list of texts, or a map.
@@ -425,11 +436,11 @@ std::string Object::document() && {
     if (tree_.at("kernel name").empty()) tree_.at("kernel name").text = "main";
     tree_.at("spec kernels").text = fmt::format("[{}]", tree_.at("kernel").flow());
   }
-  std::string text(kind_.head);
+  std::string members(kind_.head);
   for (const auto& [key, tree] : tree_.members) {
-    if (key != "requests" && key != "kernel") text += fmt::format("{}: {}\n", key, tree.flow());
+    if (key != "requests" && key != "kernel") members += fmt::format(", {}: {}", key, tree.flow());
   }
-  return text;
+  return fmt::format("--- {{{}}}\n", members);
 }
 
 /// What went wrong with a word of the line that is being read.
@@ -469,7 +480,7 @@ Result<std::string> gang_with_members(std::string_view name, std::size_t count,
   for (std::size_t index = 0; text && index < count; ++index) {
     const Result<std::string> member = one_object(pod, fmt::format("{}-{}", name, index), of_pods);
     if (!member) return member;
-    *text += "---\n" + *member;
+    *text += *member;
   }
   return text;
 }
@@ -495,29 +506,47 @@ Result<std::string> plain_line(std::span<const std::string> line) {
   return one_object(*kind, line[1], rest);
 }
 
+/// "1..3" and "a..c": all between the two, empty when it is no range.
+std::vector<std::string> values_in(std::string_view range) {
+  const std::size_t dots = std::min(range.find(".."), range.size());
+  const std::string_view first = range.substr(0, dots);
+  const std::string_view last = range.substr(std::min(dots + 2, range.size()));
+  const auto is_letter = [](std::string_view text) {
+    return text.size() == 1 && text[0] >= 'a' && text[0] <= 'z';
+  };
+  std::vector<std::string> values;
+  if (is_letter(first) && is_letter(last)) {
+    for (char letter = first[0]; letter <= last[0]; ++letter) values.emplace_back(1, letter);
+    return values;
+  }
+  const auto begin = count_in(first);
+  const auto end = count_in(last);
+  if (!begin || !end) return {};
+  for (std::size_t number = *begin; number <= *end; ++number) {
+    values.push_back(std::to_string(number));
+  }
+  return values;
+}
+
 /// "n{1..3}" stands for n1, n2 and n3, one line each; "{}" in the words after it is the number.
 Result<std::string> expand_line(const std::vector<std::string>& line) {
   const std::size_t open = line.size() < 2 ? std::string::npos : line[1].find('{');
   if (open == std::string::npos) return plain_line(line);
   const std::string& name = line[1];
-  const std::size_t dots = name.find("..", open);
-  const std::size_t close = name.find('}', open);
-  if (dots == std::string::npos || close == std::string::npos || dots > close) {
-    return word_error(name, {.message = "a range such as {1..3} is expected"});
-  }
-  const auto first = count_in(std::string_view(name).substr(open + 1, dots - open - 1));
-  const auto last = count_in(std::string_view(name).substr(dots + 2, close - dots - 2));
-  if (!first || !last || *first > *last) {
-    return word_error(name, {.message = "a range such as {1..3} is expected"});
+  const std::size_t close = std::min(name.find('}', open), name.size());
+  const std::string_view range = std::string_view(name).substr(open + 1, close - open - 1);
+  const std::vector<std::string> values = values_in(range);
+  if (values.empty()) {
+    return word_error(name, {.message = "a range such as {1..3} or {a..c} is expected"});
   }
   std::string text;
-  for (std::size_t number = *first; number <= *last; ++number) {
+  for (const std::string& value : values) {
     std::vector<std::string> one = line;
-    one[1].replace(open, close + 1 - open, std::to_string(number));
-    for (std::string& word : one) word = replaced(std::move(word), "{}", std::to_string(number));
+    one[1].replace(open, close + 1 - open, value);
+    for (std::string& word : one) word = replaced(std::move(word), "{}", value);
     const Result<std::string> document = plain_line(one);
     if (!document) return document;
-    text += (text.empty() ? "" : "---\n") + *document;
+    text += *document;
   }
   return text;
 }
@@ -531,27 +560,37 @@ bool begins_yaml(std::string_view line) {
 }  // namespace
 
 Result<std::string> expand_short_notation(std::string_view text) {
-  std::vector<std::string> documents;
+  constexpr std::string_view separator = "---";
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string> lines;  // Of the YAML; each with its newline.
+  std::optional<std::size_t> separator_line;
   bool in_yaml = false;
+  bool has_objects = false;
   std::size_t number = 0;
   for (const std::string_view line : split_at(text, '\n')) {
     ++number;
-    if (line == "---") {
+    const auto error = [&](std::string_view message) {
+      return input_error(fmt::format("line {}: {}", number, message));
+    };
+    std::string expanded = "\n";
+    if (line == separator) {
       in_yaml = false;
-    } else if (in_yaml) {
-      documents.back() += fmt::format("{}\n", line);
-    } else if (begins_yaml(line)) {
+      separator_line = lines.size();
+    } else if (in_yaml || begins_yaml(line)) {
+      if (!in_yaml && separator_line) lines[*separator_line] = "---\n";
+      if (!in_yaml && !separator_line && has_objects) return error("a line --- is missing");
       in_yaml = true;
-      documents.push_back(fmt::format("{}\n", line));
+      expanded = fmt::format("{}\n", line);
     } else if (const std::vector<std::string> line_words = words_of(line); !line_words.empty()) {
-      Result<std::string> document = expand_line(line_words);
-      if (!document) {
-        return input_error(fmt::format("line {}: {}", number, document.error().message));
-      }
-      documents.push_back(*std::move(document));
+      Result<std::string> documents = expand_line(line_words);
+      if (!documents) return error(documents.error().message);
+      expanded = *std::move(documents);
+      separator_line.reset();
+      has_objects = true;
     }
+    lines.push_back(std::move(expanded));
   }
-  return fmt::format("{}", fmt::join(documents, "---\n"));
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace makeway

@@ -12,8 +12,9 @@
 
 namespace makeway {
 
-/// The YAML documents that the lines stand for, in their order. YAML between two lines "---" is
-/// kept as it is. An error names the line and the word.
+/// The YAML documents that the lines stand for, in their order, an object a line: the line of a
+/// message about the YAML is the line of the text, up to the first range or gang. YAML between two
+/// lines "---" is kept as it is. An error names the line and the word.
 Result<std::string> expand_short_notation(std::string_view text);
 
 }  // namespace makeway
