@@ -27,6 +27,12 @@ void FieldValue::read_names(std::vector<std::string>& out) const {
   });
 }
 
+void write_member(DocumentWriter& writer, const std::vector<std::string>& texts) {
+  writer.begin_array();
+  for (const std::string& text : texts) writer.string(text);
+  writer.end_array();
+}
+
 void list_conditions(const std::string& prefix, const FieldVisit& visit) {
   static constexpr std::array<std::string_view, 3> answers = {"True", "False", "Unknown"};
   static constexpr std::array rows = {
