@@ -82,7 +82,8 @@ class DocumentWriter {
   std::vector<Level> levels_;
 };
 
-/// A list: an object for each item, with the fields that `write_fields(writer, item)` writes.
+/// A list: an object for each item, with the fields that `write_fields(writer, item)` writes, or
+/// `write_fields(item)`.
 template <class Items, class WriteFields>
 void write_list(DocumentWriter& writer, std::string_view key, const Items& items,
                 const WriteFields& write_fields) {
@@ -90,7 +91,11 @@ void write_list(DocumentWriter& writer, std::string_view key, const Items& items
   writer.begin_array();
   for (const auto& item : items) {
     writer.begin_object();
-    write_fields(writer, item);
+    if constexpr (std::is_invocable_v<const WriteFields&, decltype(item)>) {
+      write_fields(item);
+    } else {
+      write_fields(writer, item);
+    }
     writer.end_object();
   }
   writer.end_array();
