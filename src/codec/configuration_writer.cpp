@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "codec/configuration_codec.hpp"
+#include "codec/dump_parts.hpp"
 #include "codec/writer.hpp"
 #include "codec/yaml_scalar.hpp"
 #include "model/knobs.hpp"
@@ -88,36 +89,42 @@ std::string comment(std::string_view text, std::size_t indent) {
   return lines;
 }
 
-/// The value of a knob of a profile, which is valid.
-KnobValue value_of(const ProfileKnob& each) {
-  const Result<KnobValue> value = parse_value(*find_knob(each.path), each.value);
-  CHECK(value.has_value(), "profiles are validated where they are read");
-  return *value;
+/// A knob and its value in a document or in one of its profiles.
+struct StatedKnob {
+  const Knob& knob;
+  KnobValue value;
+};
+
+std::vector<StatedKnob> stated_in(const Configuration& configuration) {
+  std::vector<StatedKnob> stated;
+  for (const Knob& knob : knobs()) stated.push_back({knob, knob.get(configuration)});
+  return stated;
 }
 
-void write_profiles(DocumentWriter& writer, const std::vector<Profile>& profiles) {
-  if (profiles.empty()) return;
-  writer.key("profiles");
-  writer.begin_array();
-  for (const Profile& profile : profiles) {
-    writer.begin_object();
-    writer.string_field("schedulerName", profile.scheduler_name);
-    std::string_view section;
-    for (const ProfileKnob& each : profile.knobs) {
-      const Knob& knob = *find_knob(each.path);
-      if (knob.section() != section) {
-        if (!section.empty()) writer.end_object();
-        section = knob.section();
-        writer.key(section);
-        writer.begin_object();
-      }
-      writer.key(knob.name());
-      write_knob(writer, value_of(each));
-    }
-    if (!section.empty()) writer.end_object();
-    writer.end_object();
+std::vector<StatedKnob> stated_in(const Profile& profile) {
+  std::vector<StatedKnob> stated;
+  for (const ProfileKnob& each : profile.knobs) {
+    const Knob& knob = *find_knob(each.path);
+    Result<KnobValue> value = parse_value(knob, each.value);
+    CHECK(value.has_value(), "profiles are validated where they are read");
+    stated.push_back({knob, *std::move(value)});
   }
-  writer.end_array();
+  return stated;
+}
+
+void write_knobs(DocumentWriter& writer, const std::vector<StatedKnob>& stated) {
+  std::string_view section;
+  for (const auto& [knob, value] : stated) {
+    if (knob.section() != section) {
+      if (!section.empty()) writer.end_object();
+      section = knob.section();
+      writer.key(section);
+      writer.begin_object();
+    }
+    writer.key(knob.name());
+    write_knob(writer, value);
+  }
+  if (!section.empty()) writer.end_object();
 }
 
 /// The same without comments: they stand above the knobs of the document.
@@ -126,15 +133,13 @@ std::string profiles_yaml(const std::vector<Profile>& profiles) {
   for (const Profile& profile : profiles) {
     text += fmt::format("    - schedulerName: {}\n", yaml_string(profile.scheduler_name));
     std::string_view section;
-    for (const ProfileKnob& each : profile.knobs) {
-      const Knob& knob = *find_knob(each.path);
+    for (const auto& [knob, value] : stated_in(profile)) {
       if (knob.section() != section) {
         section = knob.section();
         text += fmt::format("      {}:\n", section);
       }
       const std::size_t indent = 4 + indent_of(knob);
-      text += fmt::format("{:{}}{}:{}\n", "", indent, knob.name(),
-                          yaml_value(value_of(each), indent + 2));
+      text += fmt::format("{:{}}{}:{}\n", "", indent, knob.name(), yaml_value(value, indent + 2));
     }
   }
   return text.empty() ? text : "  profiles:\n" + text;
@@ -146,27 +151,17 @@ void write_configuration(DocumentWriter& writer, const ConfigurationDocument& do
   writer.begin_object();
   writer.string_field("apiVersion", "makeway.dev/v1");
   writer.string_field("kind", "Configuration");
-  writer.key("metadata");
-  writer.begin_object();
-  if (!document.name.empty()) writer.string_field("name", document.name);
-  if (!document.description.empty()) writer.string_field("description", document.description);
-  writer.end_object();
-  writer.key("spec");
-  writer.begin_object();
-  std::string_view section;
-  for (const Knob& knob : knobs()) {
-    if (knob.section() != section) {
-      if (!section.empty()) writer.end_object();
-      section = knob.section();
-      writer.key(section);
-      writer.begin_object();
-    }
-    writer.key(knob.name());
-    write_knob(writer, knob.get(document.configuration));
-  }
-  writer.end_object();
-  write_profiles(writer, document.configuration.profiles);
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    text_if(writer, "name", document.name);
+    text_if(writer, "description", document.description);
+  });
+  write_object(writer, "spec", [&] {
+    write_knobs(writer, stated_in(document.configuration));
+    list_if(writer, "profiles", document.configuration.profiles, [&](const Profile& profile) {
+      writer.string_field("schedulerName", profile.scheduler_name);
+      write_knobs(writer, stated_in(profile));
+    });
+  });
   writer.end_object();
 }
 

@@ -41,10 +41,7 @@ void write_amounts(DocumentWriter& writer, const Amounts& amounts) {
 
 void write_plane_if(DocumentWriter& writer, std::string_view plane) {
   if (plane.empty()) return;
-  writer.key("annotations");
-  writer.begin_object();
-  writer.string_field(names::key_plane, plane);
-  writer.end_object();
+  write_object(writer, "annotations", [&] { writer.string_field(names::key_plane, plane); });
 }
 
 void write_labels_if(DocumentWriter& writer, std::string_view key, const Labels& labels) {

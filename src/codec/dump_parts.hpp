@@ -13,6 +13,11 @@ namespace makeway {
 void begin_kind(DocumentWriter& writer, std::string_view version, std::string_view kind);
 void text_if(DocumentWriter& writer, std::string_view key, std::string_view value);
 void time_if(DocumentWriter& writer, std::string_view key, const std::optional<Time>& time);
+template <class Items, class... WriteFields>
+void list_if(DocumentWriter& writer, std::string_view key, Items&& items,
+             const WriteFields&... write_fields) {
+  if (!items.empty()) write_list(writer, key, items, write_fields...);
+}
 /// An entry of `status.conditions` that keeps when something was last heard of the object.
 void write_observed_if(DocumentWriter& writer, const std::optional<Time>& time);
 void write_amounts(DocumentWriter& writer, const Amounts& amounts);

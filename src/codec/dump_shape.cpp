@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "codec/dump_parts.hpp"
 #include "codec/writer.hpp"
 #include "model/names.hpp"
 
@@ -34,57 +35,40 @@ std::string_view operator_text(Operator operation) {
 
 void write_requirements(DocumentWriter& writer, std::string_view key,
                         const std::vector<Requirement>& requirements) {
-  if (requirements.empty()) return;
-  writer.key(key);
-  writer.begin_array();
-  for (const Requirement& requirement : requirements) {
-    writer.begin_object();
+  list_if(writer, key, requirements, [&](const Requirement& requirement) {
     writer.string_field("key", requirement.key);
     writer.string_field("operator", operator_text(requirement.operation));
     if (!requirement.values.empty()) writer.strings_field("values", requirement.values);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_node_term(DocumentWriter& writer, const NodeSelectorTerm& term) {
-  writer.begin_object();
   write_requirements(writer, "matchExpressions", term.labels);
   write_requirements(writer, "matchFields", term.fields);
-  writer.end_object();
 }
 
 void write_preferred_node_terms(DocumentWriter& writer,
                                 const std::vector<NodePreference>& preferences) {
-  if (preferences.empty()) return;
-  writer.key(names::preferred_terms);
-  writer.begin_array();
-  for (const NodePreference& preference : preferences) {
-    writer.begin_object();
+  list_if(writer, names::preferred_terms, preferences, [&](const NodePreference& preference) {
     writer.integer_field("weight", preference.weight);
     writer.key("preference");
     write_node_term(writer, preference.term);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_node_affinity(DocumentWriter& writer, const PodShape& shape) {
   if (shape.node_terms.empty() && shape.preferences.nodes.empty()) return;
-  writer.key("nodeAffinity");
-  writer.begin_object();
-  write_node_selector(writer, names::required_terms, shape.node_terms);
-  write_preferred_node_terms(writer, shape.preferences.nodes);
-  writer.end_object();
+  write_object(writer, "nodeAffinity", [&] {
+    write_node_selector(writer, names::required_terms, shape.node_terms);
+    write_preferred_node_terms(writer, shape.preferences.nodes);
+  });
 }
 
 void write_pod_term(DocumentWriter& writer, const PodAffinityTerm& term) {
-  writer.begin_object();
   write_selector(writer, "labelSelector", term.selector);
   if (!term.namespaces.empty()) writer.strings_field("namespaces", term.namespaces);
   write_selector(writer, "namespaceSelector", term.namespace_selector);
   writer.string_field("topologyKey", term.topology_key);
-  writer.end_object();
 }
 
 /// `sign` is that of the weights that belong here.
@@ -96,43 +80,31 @@ void write_pod_affinity(DocumentWriter& writer, std::string_view key,
   };
   const bool any_preferred = std::ranges::any_of(preferences, belongs);
   if (terms.empty() && !any_preferred) return;
-  writer.key(key);
-  writer.begin_object();
-  if (!terms.empty()) {
-    writer.key(names::required_terms);
-    writer.begin_array();
-    for (const PodAffinityTerm& term : terms) write_pod_term(writer, term);
-    writer.end_array();
-  }
-  if (any_preferred) {
-    writer.key(names::preferred_terms);
-    writer.begin_array();
-    for (const PodPreference& preference : preferences) {
-      if (!belongs(preference)) continue;
-      writer.begin_object();
-      writer.integer_field("weight", std::int64_t{sign} * preference.weight);
-      writer.key("podAffinityTerm");
-      write_pod_term(writer, preference.term);
-      writer.end_object();
+  write_object(writer, key, [&] {
+    list_if(writer, names::required_terms, terms, write_pod_term);
+    if (any_preferred) {
+      writer.key(names::preferred_terms);
+      writer.begin_array();
+      for (const PodPreference& preference : preferences) {
+        if (!belongs(preference)) continue;
+        writer.begin_object();
+        writer.integer_field("weight", std::int64_t{sign} * preference.weight);
+        writer.key("podAffinityTerm");
+        write_pod_term(writer, preference.term);
+        writer.end_object();
+      }
+      writer.end_array();
     }
-    writer.end_array();
-  }
-  writer.end_object();
+  });
 }
 
 void write_tolerations(DocumentWriter& writer, const std::vector<Toleration>& tolerations) {
-  if (tolerations.empty()) return;
-  writer.key("tolerations");
-  writer.begin_array();
-  for (const Toleration& toleration : tolerations) {
-    writer.begin_object();
-    if (!toleration.key.empty()) writer.string_field("key", toleration.key);
+  list_if(writer, "tolerations", tolerations, [&](const Toleration& toleration) {
+    text_if(writer, "key", toleration.key);
     writer.string_field("operator", toleration.exists ? "Exists" : "Equal");
-    if (!toleration.value.empty()) writer.string_field("value", toleration.value);
+    text_if(writer, "value", toleration.value);
     if (toleration.effect) writer.string_field("effect", effect_text(*toleration.effect));
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_spread(DocumentWriter& writer, const PodShape& shape) {
@@ -185,53 +157,34 @@ void write_labels(DocumentWriter& writer, const Labels& labels) {
 void write_selector(DocumentWriter& writer, std::string_view key,
                     const std::optional<LabelSelector>& selector) {
   if (!selector) return;
-  writer.key(key);
-  writer.begin_object();
-  write_requirements(writer, "matchExpressions", selector->requirements);
-  writer.end_object();
+  write_object(writer, key,
+               [&] { write_requirements(writer, "matchExpressions", selector->requirements); });
 }
 
 void write_node_selector(DocumentWriter& writer, std::string_view key,
                          const std::vector<NodeSelectorTerm>& terms) {
   if (terms.empty()) return;
-  writer.key(key);
-  writer.begin_object();
-  writer.key("nodeSelectorTerms");
-  writer.begin_array();
-  for (const NodeSelectorTerm& term : terms) write_node_term(writer, term);
-  writer.end_array();
-  writer.end_object();
+  write_object(writer, key,
+               [&] { write_list(writer, "nodeSelectorTerms", terms, write_node_term); });
 }
 
 void write_taints(DocumentWriter& writer, const std::vector<Taint>& taints) {
-  if (taints.empty()) return;
-  writer.key("taints");
-  writer.begin_array();
-  for (const Taint& taint : taints) {
-    writer.begin_object();
+  list_if(writer, "taints", taints, [&](const Taint& taint) {
     writer.string_field("key", taint.key);
-    if (!taint.value.empty()) writer.string_field("value", taint.value);
+    text_if(writer, "value", taint.value);
     writer.string_field("effect", effect_text(taint.effect));
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_ports(DocumentWriter& writer, const std::vector<HostPort>& ports) {
-  if (ports.empty()) return;
-  writer.key("ports");
-  writer.begin_array();
-  for (const HostPort& port : ports) {
-    writer.begin_object();
+  list_if(writer, "ports", ports, [&](const HostPort& port) {
     writer.integer_field("hostPort", port.port);
-    if (!port.ip.empty()) writer.string_field("hostIP", port.ip);
+    text_if(writer, "hostIP", port.ip);
     const std::string_view protocol = port.protocol == Protocol::tcp   ? "TCP"
                                       : port.protocol == Protocol::udp ? "UDP"
                                                                        : "SCTP";
     writer.string_field("protocol", protocol);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_shape(DocumentWriter& writer, const PodShape& shape) {
@@ -243,12 +196,12 @@ void write_shape(DocumentWriter& writer, const PodShape& shape) {
                         !shape.anti_affinity.empty() || !shape.preferences.nodes.empty() ||
                         !shape.preferences.pods.empty();
   if (affinity) {
-    writer.key("affinity");
-    writer.begin_object();
-    write_node_affinity(writer, shape);
-    write_pod_affinity(writer, "podAffinity", shape.affinity, shape.preferences.pods, 1);
-    write_pod_affinity(writer, "podAntiAffinity", shape.anti_affinity, shape.preferences.pods, -1);
-    writer.end_object();
+    write_object(writer, "affinity", [&] {
+      write_node_affinity(writer, shape);
+      write_pod_affinity(writer, "podAffinity", shape.affinity, shape.preferences.pods, 1);
+      write_pod_affinity(writer, "podAntiAffinity", shape.anti_affinity, shape.preferences.pods,
+                         -1);
+    });
   }
   write_tolerations(writer, shape.tolerations);
   write_spread(writer, shape);

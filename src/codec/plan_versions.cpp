@@ -70,18 +70,13 @@ PlanVersions VersionReader::of(const Plan& plan) const {
 void write_plan_versions(DocumentWriter& writer, const PlanVersions& versions) {
   if (!versions.cluster.empty()) writer.string_field("cluster", versions.cluster);
   if (versions.objects.empty()) return;
-  writer.key("objects");
-  writer.begin_array();
-  for (const ObjectVersion& each : versions.objects) {
-    writer.begin_object();
+  write_list(writer, "objects", versions.objects, [&](const ObjectVersion& each) {
     writer.string_field("kind", each.kind);
     writer.string_field("namespace", each.namespace_name);
     writer.string_field("name", each.name);
     writer.string_field("uid", each.uid);
     writer.string_field("resourceVersion", each.version);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 }  // namespace makeway

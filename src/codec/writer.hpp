@@ -85,7 +85,7 @@ class DocumentWriter {
 /// A list: an object for each item, with the fields that `write_fields(writer, item)` writes, or
 /// `write_fields(item)`.
 template <class Items, class WriteFields>
-void write_list(DocumentWriter& writer, std::string_view key, const Items& items,
+void write_list(DocumentWriter& writer, std::string_view key, Items&& items,
                 const WriteFields& write_fields) {
   writer.key(key);
   writer.begin_array();
@@ -103,7 +103,7 @@ void write_list(DocumentWriter& writer, std::string_view key, const Items& items
 
 /// A list of texts or of integers.
 template <class Items>
-void write_list(DocumentWriter& writer, std::string_view key, const Items& items) {
+void write_list(DocumentWriter& writer, std::string_view key, Items&& items) {
   writer.key(key);
   writer.begin_array();
   for (const auto& item : items) {

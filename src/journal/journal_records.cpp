@@ -27,28 +27,16 @@ void write_ask(DocumentWriter& writer, const AskName& ask) {
 }
 
 void write_asks(DocumentWriter& writer, std::string_view key, std::span<const AskName> asks) {
-  writer.key(key);
-  writer.begin_array();
-  for (const AskName& ask : asks) {
-    writer.begin_object();
-    write_ask(writer, ask);
-    writer.end_object();
-  }
-  writer.end_array();
+  write_list(writer, key, asks, [&](const AskName& ask) { write_ask(writer, ask); });
 }
 
 void write_states(DocumentWriter& writer, std::string_view key, std::span<const AskState> states) {
-  writer.key(key);
-  writer.begin_array();
-  for (const AskState& state : states) {
-    writer.begin_object();
+  write_list(writer, key, states, [&](const AskState& state) {
     write_ask(writer, state.ask);
     writer.string_field("outcome", choice_name(state.outcome));
     writer.string_field("reason", state.reason);
     writer.string_field("since", to_text(state.since));
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 /// One line, in which `write` sets the members.
@@ -301,17 +289,12 @@ std::string cycle_text(std::uint64_t number, const MadeCycle& cycle,
 std::string receipts_text(Time now, std::span<const Receipt> receipts) {
   return line_of([&](JsonWriter& writer) {
     writer.string_field("now", to_text(now));
-    writer.key("receipts");
-    writer.begin_array();
-    for (const Receipt& receipt : receipts) {
-      writer.begin_object();
+    write_list(writer, "receipts", receipts, [&](const Receipt& receipt) {
       writer.string_field("plan", receipt.plan);
       writer.string_field("object", ref_text(receipt.object));
       writer.string_field("reason", receipt.reason);
       if (!receipt.object.plane.empty()) writer.string_field("plane", receipt.object.plane);
-      writer.end_object();
-    }
-    writer.end_array();
+    });
   });
 }
 
@@ -320,17 +303,12 @@ std::string refused_text(std::uint64_t cycle, Time now, const RefusedPlan& refus
     writer.integer_field("cycle", static_cast<std::int64_t>(cycle));
     writer.string_field("now", to_text(now));
     writer.string_field("plan", refused.id);
-    writer.key("breaches");
-    writer.begin_array();
-    for (const LawBreach& breach : refused.breaches) {
-      writer.begin_object();
+    write_list(writer, "breaches", refused.breaches, [&](const LawBreach& breach) {
       writer.integer_field("law", breach.law);
       writer.string_field("ask", breach.ask);
       writer.string_field("text", breach.text);
       write_asks(writer, "asks", breach.asks);
-      writer.end_object();
-    }
-    writer.end_array();
+    });
   });
   return text + plan_text_json(refused.plan, PlanDetail::brief, JsonStyle::compact);
 }

@@ -35,17 +35,12 @@ void write_preemption(DocumentWriter& writer, const SeenPreemption& seen) {
   writer.string_field("alternative", seen.alternative);
   writer.string_field("key", seen.key);
   writer.integer_field("count", static_cast<std::int64_t>(seen.victims_count));
-  writer.key("victims");
-  writer.begin_array();
-  for (const ReportedVictim& victim : seen.victims) {
-    writer.begin_object();
+  write_list(writer, "victims", seen.victims, [&](const ReportedVictim& victim) {
     writer.string_field("who", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 
@@ -54,19 +49,14 @@ void write_queue(DocumentWriter& writer, const PlanQueue& queue) {
   writer.string_field("name", queue.name);
   writer.string_field("parent", queue.parent);
   writer.integer_field("weight", queue.weight);
-  writer.key("shares");
-  writer.begin_array();
-  for (const PlanQueueShare& share : queue.shares) {
-    writer.begin_object();
+  write_list(writer, "shares", queue.shares, [&](const PlanQueueShare& share) {
     writer.string_field("resource", share.resource);
     writer.integer_field("deserved", share.deserved);
     writer.integer_field("allocated", share.allocated);
     writer.integer_field("used", share.used);
     writer.integer_field("demand", share.demand);
     writer.integer_field("preempting", share.preempting);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 
