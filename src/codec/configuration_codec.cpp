@@ -141,9 +141,7 @@ class Reader {
 
   void refuse(std::string field, const JsonValue* value, std::string message,
               std::string remedy = {}) {
-    note({.origin = {},
-          .object = {},
-          .field = std::move(field),
+    note({.field = std::move(field),
           .value = value == nullptr ? std::string{} : shown(*value),
           .message = std::move(message),
           .remedy = std::move(remedy)});
@@ -262,7 +260,7 @@ class Reader {
     if (const JsonValue* preset = item.find("preset")) read_preset(*preset, place, values);
     place.values = &values;
     read_sections(*members, place);
-    Profile profile{.scheduler_name = *name, .knobs = {}};
+    Profile profile{.scheduler_name = *name};
     for (const Knob& knob : knobs()) {
       const auto found = values.find(knob.path);
       if (found == values.end()) continue;
@@ -307,8 +305,6 @@ class Reader {
                                    : fmt::format(" and {} more", differing.size() - listed);
       differing.resize(listed);
       note({.severity = Severity::warning,
-            .origin = {},
-            .object = {},
             .field = field,
             .value = name,
             .message = fmt::format("of a preset only the knobs of asks count in a profile; this "
@@ -427,11 +423,7 @@ ConfigurationReading read_configuration_text(std::string_view text, MissingKnobs
   if (documents.size() != 1) {
     refused.problems.push_back(
         {.origin = origin,
-         .object = {},
-         .field = {},
-         .value = {},
-         .message = fmt::format("expected one {} document, found {}", kind, documents.size()),
-         .remedy = {}});
+         .message = fmt::format("expected one {} document, found {}", kind, documents.size())});
     return refused;
   }
   const auto tree = parse_json_value(documents.front().json);

@@ -392,8 +392,7 @@ void decode_object(ObjectCursor cursor, Workload& workload) {
         if (key == "spec") reader.each_field(field, at, spec);
         warn_misplaced_field(reader, at, key, workload_fields);
       });
-  warn_unknown_names(reader, cursor.path, metadata,
-                     {.annotations = workload_annotations, .labels = {}});
+  warn_unknown_names(reader, cursor.path, metadata, {.annotations = workload_annotations});
   read_preemption_class(metadata, workload.priority);
   workload.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
   workload.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);

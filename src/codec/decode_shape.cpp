@@ -32,7 +32,7 @@ void check_weight(JsonReader& reader, const FieldPath& path, std::int32_t weight
 
 void decode_preferred_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                                 std::vector<NodePreference>& preferences) {
-  NodePreference preference{.weight = 0, .term = {}};
+  NodePreference preference{.weight = 0};
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "weight") {
       reader.read(field, at, preference.weight);

@@ -59,7 +59,7 @@ PlanVersions VersionReader::of(const Plan& plan) const {
     for (const PodPlacement& place : ask.placements) name_pod(place);
     for (const PlanVictim& victim : ask.victims) name_pod(victim);
   }
-  PlanVersions versions{.cluster = cluster_, .objects = {}};
+  PlanVersions versions{.cluster = cluster_};
   for (const Key& key : named) {
     const auto found = objects_.find(key);
     if (found != objects_.end()) versions.objects.push_back(found->second);

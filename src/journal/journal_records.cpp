@@ -155,8 +155,7 @@ std::string document_line(std::string_view rest) {
 Result<JournalRecord> read_configuration_record(Members& from) {
   ConfigurationRecord record{
       .preset = from.text("preset"),
-      .carries_out = from.find("carriesOut") == nullptr || from.flag("carriesOut"),
-      .configuration = {}};
+      .carries_out = from.find("carriesOut") == nullptr || from.flag("carriesOut")};
   const JsonValue* const tree = from.find("configuration");
   if (tree == nullptr) {
     from.miss("configuration");
@@ -180,7 +179,7 @@ Result<JournalRecord> read_base_record(Members& from, std::string_view rest) {
 }
 
 Result<JournalRecord> read_changes_record(Members& from, std::string_view rest) {
-  ChangesRecord record{.now = from.time("now"), .changes = {}, .effects = from.count("effects")};
+  ChangesRecord record{.now = from.time("now"), .effects = from.count("effects")};
   const std::uint64_t count = from.count("changes");
   const std::optional<Error> error =
       read_changes(rest, [&](const Change& change) { record.changes.push_back(change); });
@@ -202,7 +201,7 @@ Result<JournalRecord> read_cycle_record(Members& from, std::string_view rest) {
 }
 
 Result<JournalRecord> read_receipts_record(Members& from) {
-  ReceiptsRecord record{.now = from.time("now"), .receipts = {}};
+  ReceiptsRecord record{.now = from.time("now")};
   from.list("receipts", [&](Members& item) {
     record.receipts.push_back({.plan = item.text("plan"),
                                .object = item.reference("object"),
@@ -216,7 +215,6 @@ Result<JournalRecord> read_refused_record(Members& from, std::string_view rest) 
   RefusedRecord record{.cycle = from.count("cycle"),
                        .now = from.time("now"),
                        .plan_id = from.text("plan"),
-                       .breaches = {},
                        .plan = document_line(rest)};
   from.list("breaches", [&](Members& item) {
     const std::uint64_t law = item.count("law");
@@ -241,9 +239,8 @@ std::string configuration_text(const LoopStart& start) {
     writer.string_field("preset", start.preset);
     if (!start.carries_out) writer.boolean_field("carriesOut", false);
     writer.key("configuration");
-    write_configuration(writer, {.name = std::string(start.preset),
-                                 .description = {},
-                                 .configuration = start.configuration});
+    write_configuration(writer,
+                        {.name = std::string(start.preset), .configuration = start.configuration});
   });
 }
 

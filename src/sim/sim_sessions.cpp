@@ -63,10 +63,8 @@ void SimSessions::make(RunnerId runner, std::int64_t attempt) {
   session.checkpointing = task.checkpoint.ms > 0;
   if (task.requeues) session.requeue = true;
   for (std::int64_t member = 0; member < task.pods; ++member) {
-    session.kernels.push_back({.name = fmt::format("kernel-{:03}", member),
-                               .requests = task.requests,
-                               .node = {},
-                               .nominated_node = {}});
+    session.kernels.push_back(
+        {.name = fmt::format("kernel-{:03}", member), .requests = task.requests});
   }
   const Key key(session.namespace_name, session.name);
   by_runner_[runner] = key;

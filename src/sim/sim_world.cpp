@@ -295,8 +295,7 @@ void SimWorld::lose_node() {
 
 void SimWorld::node_goes(const std::string& name) {
   const Node& node = ground_.nodes.at(name).object;
-  ground_.show(Removal{
-      .kind = ObjectKind::node, .namespace_name = {}, .name = node.name, .plane = node.plane});
+  ground_.show(Removal{.kind = ObjectKind::node, .name = node.name, .plane = node.plane});
   pods_.node_is_lost(name);
   sessions_.node_is_lost(name);
   replicas_.node_is_lost(name);

@@ -84,8 +84,6 @@ void expand_daemon_set(Expansion& expansion, const Manifest& manifest) {
     if (!expansion.add(
             pods, {.name = expansion.fresh_name(manifest.name + "-"),
                    .labels = {{"controller-revision-hash", hash}, {"pod-template-generation", "1"}},
-                   .annotations = {},
-                   .wave_after = {},
                    .spec_text = &spec_text})) {
       return;
     }

@@ -271,13 +271,7 @@ void expand_job(Expansion& expansion, const Manifest& manifest) {
   expand_job_order(expansion, {.spec = spec,
                                .status = expansion.status(manifest),
                                .name = manifest.name,
-                               .uid = manifest.uid,
-                               .labels = {},
-                               .exclusive_topology = {},
-                               .job_key = {},
-                               .own_nodes = {},
-                               .wave_after = {},
-                               .loss_unit = {}});
+                               .uid = manifest.uid});
 }
 
 void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
@@ -299,16 +293,8 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
   if (runs) expansion.hold("a run of it has pods");
   // One run. Its real name ends in the minute of its schedule, which is unknown here.
   const std::string name = manifest.name + "-1";
-  expand_job_order(expansion, {.spec = job,
-                               .status = Field(nullptr, "status", job.problems()),
-                               .name = name,
-                               .uid = {},
-                               .labels = {},
-                               .exclusive_topology = {},
-                               .job_key = {},
-                               .own_nodes = {},
-                               .wave_after = {},
-                               .loss_unit = {}});
+  expand_job_order(expansion,
+                   {.spec = job, .status = Field(nullptr, "status", job.problems()), .name = name});
 }
 
 }  // namespace makeway

@@ -131,7 +131,7 @@ class LeaderWorkerPods {
 
   PodDetails details_of(std::int64_t group, std::int64_t index, const std::string& name,
                         const std::string& leader) const {
-    PodDetails details{.name = name, .labels = {}, .annotations = {}, .wave_after = {}};
+    PodDetails details{.name = name};
     details.labels = {
         {set_name("name"), manifest_.name},
         {set_name("worker-index"), fmt::format("{}", index)},

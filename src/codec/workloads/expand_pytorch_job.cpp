@@ -53,9 +53,7 @@ void make_type(Expansion& expansion, const Manifest& manifest, const Field& repl
                        .labels = {{prefix + "operator-name", "pytorchjob-controller"},
                                   {prefix + "job-name", manifest.name},
                                   {prefix + "replica-type", std::string(type)},
-                                  {prefix + "replica-index", fmt::format("{}", index)}},
-                       .annotations = {},
-                       .wave_after = {}};
+                                  {prefix + "replica-index", fmt::format("{}", index)}}};
     if (master || (!has_master && index == 0)) {
       details.labels.emplace_back(prefix + "job-role", "master");
     }

@@ -93,9 +93,7 @@ void make_head(Expansion& expansion, const RayOrder& order) {
   if (!expansion.prepare(pods)) return;
   if (count_ray_pods(expansion, order, head_group) > 0) return;
   expansion.add(pods, {.name = expansion.fresh_name(ray_base(order.name + "-head")),
-                       .labels = ray_labels(order, "head", head_group),
-                       .annotations = {},
-                       .wave_after = {}});
+                       .labels = ray_labels(order, "head", head_group)});
 }
 
 void make_workers(Expansion& expansion, const RayOrder& order, const Field& group) {
@@ -122,9 +120,7 @@ void make_workers(Expansion& expansion, const RayOrder& order, const Field& grou
   for (std::int64_t pod = present; pod < replicas * hosts; ++pod) {
     PodDetails details{
         .name = expansion.fresh_name(ray_base(fmt::format("{}-{}-worker", order.name, name))),
-        .labels = labels,
-        .annotations = {},
-        .wave_after = {}};
+        .labels = labels};
     const std::int64_t replica = pod / std::max<std::int64_t>(hosts, 1);
     details.labels.emplace_back("ray.io/worker-group-replica-index", fmt::format("{}", replica));
     if (hosts > 1) {
@@ -173,10 +169,6 @@ void make_submitter(Expansion& expansion, const Manifest& manifest, const Field&
                     .name = manifest.name,
                     .uid = child == nullptr ? std::string() : child->uid,
                     .template_key = "submitterPodTemplate",
-                    .labels = {},
-                    .exclusive_topology = {},
-                    .job_key = {},
-                    .own_nodes = {},
                     .wave = wave,
                     .wave_after = wave_after});
 }
@@ -192,8 +184,7 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
             .uid = child->uid,
             .survives_head = keeps_its_state(fields.at("spec"), fields.at("metadata"))};
   }
-  RayOrder order{
-      .spec = spec.at("rayClusterSpec"), .name = with_suffix(manifest.name + "-", 0), .uid = {}};
+  RayOrder order{.spec = spec.at("rayClusterSpec"), .name = with_suffix(manifest.name + "-", 0)};
   order.survives_head = keeps_its_state(order.spec, expansion.fields(manifest).at("metadata"));
   const std::vector<std::string> there = expansion.existing().controllers(
       expansion.namespace_name(), "RayCluster", manifest.name + "-");

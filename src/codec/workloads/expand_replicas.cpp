@@ -46,10 +46,7 @@ std::int64_t count_adopted(Expansion& expansion, const LabelSelector& selector, 
 void make_replicas(Expansion& expansion, const PodTemplate& pods, std::string_view base,
                    const TextPairs& labels, std::int64_t count) {
   for (std::int64_t made = 0; made < count; ++made) {
-    if (!expansion.add(pods, {.name = expansion.fresh_name(base),
-                              .labels = labels,
-                              .annotations = {},
-                              .wave_after = {}})) {
+    if (!expansion.add(pods, {.name = expansion.fresh_name(base), .labels = labels})) {
       return;
     }
   }
@@ -78,7 +75,7 @@ Revisions find_revisions(Expansion& expansion, const Manifest& manifest) {
        existing.controllers(expansion.namespace_name(), "ReplicaSet", prefix)) {
     const std::string hash = name.substr(prefix.size());
     const std::vector<PodIndex> pods =
-        existing.of(expansion.namespace_name(), {.kind = "ReplicaSet", .name = name, .uid = {}});
+        existing.of(expansion.namespace_name(), {.kind = "ReplicaSet", .name = name});
     const bool own = std::ranges::any_of(
         pods, [&](PodIndex pod) { return existing.label(pod, pod_template_hash) == hash; });
     if (!own) continue;
@@ -160,7 +157,7 @@ void expand_deployment(Expansion& expansion, const Manifest& manifest) {
   const Revisions revisions = find_revisions(expansion, manifest);
   std::int64_t present = 0;
   for (const std::string& name : revisions.names) {
-    present += count_active(expansion, {.kind = "ReplicaSet", .name = name, .uid = {}});
+    present += count_active(expansion, {.kind = "ReplicaSet", .name = name});
   }
   if (spec.at("paused").truth() && revisions.names.empty()) {
     expansion.hold("it is paused (spec.paused)");

@@ -82,9 +82,7 @@ void expand_stateful_set(Expansion& expansion, const Manifest& manifest) {
     PodDetails details{.name = name,
                        .labels = {{"statefulset.kubernetes.io/pod-name", name},
                                   {"apps.kubernetes.io/pod-index", fmt::format("{}", ordinal)},
-                                  {"controller-revision-hash", revision}},
-                       .annotations = {},
-                       .wave_after = {}};
+                                  {"controller-revision-hash", revision}}};
     if (management == "OrderedReady" && missing > 0) {
       details.wave = missing;
       details.wave_after = fmt::format("{}-{} is ready", manifest.name, ordinal - 1);

@@ -241,7 +241,6 @@ void expand_train_job(Expansion& expansion, const Manifest& manifest) {
   expand_job_set_order(expansion, {.spec = expansion.keep(std::move(job_set), template_spec),
                                    .metadata = Field(nullptr, "metadata", written.problems()),
                                    .name = manifest.name,
-                                   .uid = {},
                                    .group = group,
                                    .loss_unit = manifest.object()});
 }

@@ -134,8 +134,6 @@ void Field::warn(std::string message, std::string remedy) const {
 
 void Field::say(Severity severity, std::string message, std::string remedy) const {
   problems_->add({.severity = severity,
-                  .origin = {},
-                  .object = {},
                   .field = path_,
                   .value = shown_value(value()),
                   .message = std::move(message),
