@@ -78,21 +78,20 @@ void find_fields(std::string& line, RawFields& fields, JsonReader& reader) {
   if (document.get_object().get(object) != simdjson::SUCCESS) {
     return reader.refuse(root, shorten(line, 20), "expected a mapping with a snapshot");
   }
-  reader.each_field(
-      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-        const auto known = std::ranges::find(other_fields, key);
-        std::string_view* target = nullptr;
-        if (key == "snapshot") target = &fields.snapshot;
-        if (key == "kind") target = &fields.kind;
-        if (known != other_fields.end()) {
-          target = &fields.others[static_cast<std::size_t>(known - other_fields.begin())];
-        }
-        if (std::ranges::find(all_fields, key) == all_fields.end()) {
-          fields.unknown.emplace_back(key);
-        }
-        if (target == nullptr) return;
-        if (const auto error = raw_text(value, *target)) reader.broken(error, path);
-      });
+  reader.each_field(object, root, [&](const JsonField& value) {
+    const auto known = std::ranges::find(other_fields, value.key);
+    std::string_view* target = nullptr;
+    if (value.key == "snapshot") target = &fields.snapshot;
+    if (value.key == "kind") target = &fields.kind;
+    if (known != other_fields.end()) {
+      target = &fields.others[static_cast<std::size_t>(known - other_fields.begin())];
+    }
+    if (std::ranges::find(all_fields, value.key) == all_fields.end()) {
+      fields.unknown.emplace_back(value.key);
+    }
+    if (target == nullptr) return;
+    if (const auto error = raw_text(value.cursor, *target)) value.reader.broken(error, value.path);
+  });
   if (reader.is_broken()) return;
   const char* position = nullptr;
   if (document.current_location().get(position) != simdjson::OUT_OF_BOUNDS) {

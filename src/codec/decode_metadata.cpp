@@ -27,25 +27,23 @@ bool is_read_here(std::string_view key) {
   return key.starts_with("makeway.dev/") || std::ranges::find(others, key) != others.end();
 }
 
-void decode_annotations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        Metadata& metadata) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+void decode_annotations(const JsonField& value, Metadata& metadata) {
+  value.each_field([&](const JsonField& item) {
     std::string_view text;
-    if ((metadata.all_annotations || is_read_here(key)) && reader.read(item, at, text)) {
-      metadata.annotations.push_back({.key = key, .value = text});
+    if ((metadata.all_annotations || is_read_here(item.key)) && item.read(text)) {
+      metadata.annotations.push_back({.key = item.key, .value = text});
     }
   });
 }
 
-void decode_owners(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   Metadata& metadata) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_owners(const JsonField& value, Metadata& metadata) {
+  value.each_item([&](const JsonField& item) {
     OwnerReference owner;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "kind") reader.read(field, to, owner.kind);
-      if (key == "name") reader.read(field, to, owner.name);
-      if (key == "uid") reader.read(field, to, owner.uid);
-      if (key == "controller") reader.read(field, to, owner.controller);
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "kind") field.read(owner.kind);
+      if (field.key == "name") field.read(owner.name);
+      if (field.key == "uid") field.read(owner.uid);
+      if (field.key == "controller") field.read(owner.controller);
     });
     metadata.owners.push_back(std::move(owner));
   });
@@ -86,45 +84,43 @@ void Metadata::clear() {
   name_refused = false;
 }
 
-void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
-    const std::size_t before = reader.problem_count();
+void decode_labels(const JsonField& value, Labels& labels) {
+  value.each_field([&](const JsonField& item) {
+    const std::size_t before = value.reader.problem_count();
     std::string_view text;
-    reader.read(item, at, text);  // Null is the empty text, as in Kubernetes.
-    if (reader.problem_count() > before) return;
-    labels.push_back({.key = std::string(key), .value = std::string(text)});
+    item.read(text);  // Null is the empty text, as in Kubernetes.
+    if (value.reader.problem_count() > before) return;
+    labels.push_back({.key = std::string(item.key), .value = std::string(text)});
   });
   if (!std::ranges::is_sorted(labels)) std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels, {}, &Label::key);
   if (twice == labels.end()) return;
-  reader.refuse(path.at(twice->key), twice->value, "the key appears twice");
+  value.reader.refuse(value.path.at(twice->key), twice->value, "the key appears twice");
   normalize(labels);
 }
 
-void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                     Metadata& metadata) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    Time time;
-    if (key == "name") {
-      const std::size_t before = reader.problem_count();
-      reader.read(field, at, metadata.name);
-      metadata.name_refused = reader.problem_count() > before;
-    } else if (key == "namespace") {
-      reader.read(field, at, metadata.namespace_name);
-    } else if (key == "uid") {
-      reader.read(field, at, metadata.uid);
-    } else if (key == "labels") {
-      decode_labels(reader, field, at, metadata.labels);
-    } else if (key == "annotations") {
-      decode_annotations(reader, field, at, metadata);
-    } else if (key == "ownerReferences") {
-      decode_owners(reader, field, at, metadata);
-    } else if (key == "creationTimestamp") {
-      if (reader.read(field, at, time)) metadata.created = time;
-    } else if (key == "deletionTimestamp") {
-      if (reader.read(field, at, time)) metadata.deletion = time;
-    } else if (key == "deletionGracePeriodSeconds") {
-      reader.read(field, at, metadata.deletion_grace_seconds);
+void decode_metadata(const JsonField& value, Metadata& metadata) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") {
+      const std::size_t before = value.reader.problem_count();
+      field.read(metadata.name);
+      metadata.name_refused = value.reader.problem_count() > before;
+    } else if (field.key == "namespace") {
+      field.read(metadata.namespace_name);
+    } else if (field.key == "uid") {
+      field.read(metadata.uid);
+    } else if (field.key == "labels") {
+      decode_labels(field, metadata.labels);
+    } else if (field.key == "annotations") {
+      decode_annotations(field, metadata);
+    } else if (field.key == "ownerReferences") {
+      decode_owners(field, metadata);
+    } else if (field.key == "creationTimestamp") {
+      field.read(metadata.created);
+    } else if (field.key == "deletionTimestamp") {
+      field.read(metadata.deletion);
+    } else if (field.key == "deletionGracePeriodSeconds") {
+      field.read(metadata.deletion_grace_seconds);
     }
   });
 }
@@ -210,29 +206,26 @@ std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
   return std::nullopt;
 }
 
-void read_condition_time(JsonReader& reader, std::string_view key, JsonCursor& value,
-                         const FieldPath& path, std::optional<Time>& newest) {
-  if (key != "lastTransitionTime" && key != "lastProbeTime" && key != "lastHeartbeatTime") return;
+void read_condition_time(const JsonField& value, std::optional<Time>& newest) {
+  if (value.key != "lastTransitionTime" && value.key != "lastProbeTime" &&
+      value.key != "lastHeartbeatTime")
+    return;
   Time time;
-  if (reader.read(value, path, time) && (!newest || *newest < time)) newest = time;
+  if (value.read(time) && (!newest || *newest < time)) newest = time;
 }
 
-void decode_condition_times(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                            std::optional<Time>& newest) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& to) {
-    reader.each_field(item, to, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-      read_condition_time(reader, key, field, at, newest);
-    });
+void decode_condition_times(const JsonField& value, std::optional<Time>& newest) {
+  value.each_item([&](const JsonField& item) {
+    item.each_field([&](const JsonField& field) { read_condition_time(field, newest); });
   });
 }
 
-PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
-                                        const FieldPath& path) {
+PreemptionPolicy read_preemption_policy(const JsonField& value) {
   std::string_view text;
-  if (!reader.read(value, path, text) || text.empty()) return PreemptionPolicy::unset;
+  if (!value.read(text) || text.empty()) return PreemptionPolicy::unset;
   if (text == "Never") return PreemptionPolicy::never;
   if (text == "PreemptLowerPriority") return PreemptionPolicy::preempt_lower_priority;
-  reader.refuse(path, text, "expected PreemptLowerPriority or Never");
+  value.refuse(text, "expected PreemptLowerPriority or Never");
   return PreemptionPolicy::unset;
 }
 

@@ -13,64 +13,62 @@
 namespace makeway {
 namespace {
 
-void read_gates(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                std::vector<std::string>& needs) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void read_gates(const JsonField& value, std::vector<std::string>& needs) {
+  value.each_item([&](const JsonField& item) {
     std::string_view name;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "name") reader.read(field, to, name);
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "name") field.read(name);
     });
     needs.push_back("schedulingGate " + std::string(name));
   });
 }
 
-void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "podGroupName" && reader.read(field, at, pod.group)) {
-      check_reference(reader, at, pod.group);
+void decode_group(const JsonField& value, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "podGroupName" && field.read(pod.group)) {
+      check_reference(field, pod.group);
     }
   });
 }
 
 /// The 1.35 form: the pod names the workload, one of its groups and perhaps a replica.
-void decode_workload_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
+void decode_workload_group(const JsonField& value, Pod& pod) {
   std::string_view workload;
   std::string_view group;
   std::string_view replica;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  value.each_field([&](const JsonField& field) {
     for (const auto& [name, target] : {std::pair{"name", &workload}, std::pair{"podGroup", &group},
                                        std::pair{"podGroupReplicaKey", &replica}}) {
-      if (key == name && reader.read(field, at, *target)) check_reference(reader, at, *target);
+      if (field.key == name && field.read(*target)) check_reference(field, *target);
     }
   });
   if (!workload.empty() && !group.empty()) pod.group = group_name(workload, group, replica);
 }
 
 /// What a pod asks of its place; false when the key is none of these.
-bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& field,
-                      const FieldPath& at, PodDraft& draft, Pod& pod) {
+bool decode_placement(const JsonField& field, PodDraft& draft, Pod& pod) {
   PodShape& shape = pod.shape;
-  if (key == "tolerations") {
-    decode_tolerations(reader, field, at, shape.tolerations);
-  } else if (key == "affinity") {
-    decode_affinity(reader, field, at, shape, draft.shape);
-  } else if (key == "nodeSelector") {
-    decode_labels(reader, field, at, shape.node_selector);
-  } else if (key == "topologySpreadConstraints") {
-    decode_spread(reader, field, at, draft.shape);
-  } else if (key == "volumes") {
-    decode_pod_volumes(reader, field, at, shape);
-  } else if (key == "resourceClaims") {
-    decode_resource_claims(reader, field, at, shape);
-  } else if (key == "schedulingGates") {
-    read_gates(reader, field, at, shape.unsupported);
-  } else if (key == "schedulingGroup" || key == "workloadRef") {
+  if (field.key == "tolerations") {
+    decode_tolerations(field, shape.tolerations);
+  } else if (field.key == "affinity") {
+    decode_affinity(field, shape, draft.shape);
+  } else if (field.key == "nodeSelector") {
+    decode_labels(field, shape.node_selector);
+  } else if (field.key == "topologySpreadConstraints") {
+    decode_spread(field, draft.shape);
+  } else if (field.key == "volumes") {
+    decode_pod_volumes(field, shape);
+  } else if (field.key == "resourceClaims") {
+    decode_resource_claims(field, shape);
+  } else if (field.key == "schedulingGates") {
+    read_gates(field, shape.unsupported);
+  } else if (field.key == "schedulingGroup" || field.key == "workloadRef") {
     const std::string other = std::exchange(pod.group, {});
-    const auto decode = key == "workloadRef" ? decode_workload_group : decode_group;
-    decode(reader, field, at, pod);
+    const auto decode = field.key == "workloadRef" ? decode_workload_group : decode_group;
+    decode(field, pod);
     if (!other.empty() && !pod.group.empty()) {
-      reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
-                    "a pod is in one group: leave schedulingGroup or workloadRef out");
+      field.refuse(pod.group, fmt::format("the pod is in group {} already", shorten(other)),
+                   "a pod is in one group: leave schedulingGroup or workloadRef out");
       pod.group.clear();  // It is unknown which.
     } else if (pod.group.empty()) {
       pod.group = other;
@@ -81,48 +79,43 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
   return true;
 }
 
-void decode_spec(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                 Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "containers") {
-      decode_containers(reader, field, at, ContainersOf::pod, draft.resources.containers,
-                        draft.ports);
-    } else if (key == "initContainers") {
-      decode_containers(reader, field, at, ContainersOf::init, draft.resources.init_containers,
-                        draft.ports);
-    } else if (key == "nodeName") {
-      if (reader.read(field, at, pod.node)) check_reference(reader, at, pod.node);
-    } else if (key == "schedulerName") {
-      reader.read(field, at, pod.scheduler);
-    } else if (key == "priorityClassName") {
-      reader.read(field, at, pod.priority_class);
-    } else if (key == "priority") {
-      std::int32_t priority = 0;
-      if (reader.read(field, at, priority)) pod.priority = priority;
-    } else if (key == "preemptionPolicy") {
-      pod.preemption_policy = read_preemption_policy(reader, field, at);
-    } else if (key == "overhead") {
-      decode_resource_list(reader, field, at, draft.resources.overhead);
-    } else if (key == "resources") {
-      decode_resources(reader, field, at, draft.resources.requests, draft.resources.limits);
-    } else if (key == "hostNetwork") {
-      reader.read(field, at, draft.host_network);
+void decode_spec(const JsonField& value, PodDraft& draft, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "containers") {
+      decode_containers(field, ContainersOf::pod, draft.resources.containers, draft.ports);
+    } else if (field.key == "initContainers") {
+      decode_containers(field, ContainersOf::init, draft.resources.init_containers, draft.ports);
+    } else if (field.key == "nodeName") {
+      if (field.read(pod.node)) check_reference(field, pod.node);
+    } else if (field.key == "schedulerName") {
+      field.read(pod.scheduler);
+    } else if (field.key == "priorityClassName") {
+      field.read(pod.priority_class);
+    } else if (field.key == "priority") {
+      field.read(pod.priority);
+    } else if (field.key == "preemptionPolicy") {
+      pod.preemption_policy = read_preemption_policy(field);
+    } else if (field.key == "overhead") {
+      decode_resource_list(field, draft.resources.overhead);
+    } else if (field.key == "resources") {
+      decode_resources(field, draft.resources.requests, draft.resources.limits);
+    } else if (field.key == "hostNetwork") {
+      field.read(draft.host_network);
     } else {
-      decode_placement(reader, key, field, at, draft, pod);
+      decode_placement(field, draft, pod);
     }
   });
 }
 
-void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                      Pod& pod) {
+void decode_condition(const JsonField& value, PodDraft& draft, Pod& pod) {
   std::string_view type;
   std::string_view status;
   std::string_view reason;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "type") reader.read(field, at, type);
-    if (key == "status") reader.read(field, at, status);
-    if (key == "reason") reader.read(field, at, reason);
-    read_condition_time(reader, key, field, at, pod.observed);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "type") field.read(type);
+    if (field.key == "status") field.read(status);
+    if (field.key == "reason") field.read(reason);
+    read_condition_time(field, pod.observed);
   });
   // Kubernetes looks at the reason of this one only.
   if (type == "PodResizePending") draft.resources.resize_infeasible = reason == "Infeasible";
@@ -133,31 +126,27 @@ void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& pa
   }
 }
 
-void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                   Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    Time time;
-    if (key == "phase") {
-      reader.read(field, at, draft.phase);
-    } else if (key == "startTime") {
-      if (reader.read(field, at, time)) pod.started = time;
-    } else if (key == "nominatedNodeName") {
-      if (reader.read(field, at, pod.nominated_node)) {
-        check_reference(reader, at, pod.nominated_node);
+void decode_status(const JsonField& value, PodDraft& draft, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "phase") {
+      field.read(draft.phase);
+    } else if (field.key == "startTime") {
+      field.read(pod.started);
+    } else if (field.key == "nominatedNodeName") {
+      if (field.read(pod.nominated_node)) {
+        check_reference(field, pod.nominated_node);
       }
-    } else if (key == "conditions") {
-      reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-        decode_condition(reader, item, to, draft, pod);
-      });
-    } else if (key == "resources") {
+    } else if (field.key == "conditions") {
+      field.each_item([&](const JsonField& item) { decode_condition(item, draft, pod); });
+    } else if (field.key == "resources") {
       ResourceList limits;
-      decode_resources(reader, field, at, draft.resources.actual, limits);
-    } else if (key == "allocatedResources") {
-      decode_resource_list(reader, field, at, draft.resources.allocated);
-    } else if (key == "resourceClaimStatuses") {
-      decode_claim_statuses(reader, field, at, draft.claim_statuses);
-    } else if (key == "containerStatuses" || key == "initContainerStatuses") {
-      decode_container_statuses(reader, field, at, draft.statuses);
+      decode_resources(field, draft.resources.actual, limits);
+    } else if (field.key == "allocatedResources") {
+      decode_resource_list(field, draft.resources.allocated);
+    } else if (field.key == "resourceClaimStatuses") {
+      decode_claim_statuses(field, draft.claim_statuses);
+    } else if (field.key == "containerStatuses" || field.key == "initContainerStatuses") {
+      decode_container_statuses(field, draft.statuses);
     }
   });
 }
@@ -370,16 +359,15 @@ PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   JsonReader& reader = cursor.reader;
   draft.clear();
   clear(pod);
-  reader.each_field(cursor.object, cursor.path,
-                    [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                      if (key == "metadata") {
-                        decode_metadata(reader, field, at, draft.metadata);
-                      } else if (key == "spec") {
-                        decode_spec(reader, field, at, draft, pod);
-                      } else if (key == "status") {
-                        decode_status(reader, field, at, draft, pod);
-                      }
-                    });
+  reader.each_field(cursor.object, cursor.path, [&](const JsonField& field) {
+    if (field.key == "metadata") {
+      decode_metadata(field, draft.metadata);
+    } else if (field.key == "spec") {
+      decode_spec(field, draft, pod);
+    } else if (field.key == "status") {
+      decode_status(field, draft, pod);
+    }
+  });
   Metadata& metadata = draft.metadata;
   finish_metadata(reader, cursor.path, row_of<Pod>.scope, metadata);
   read_marks(reader, cursor.path, metadata, pod);

@@ -60,19 +60,18 @@ void add_key(JsonReader& reader, const FieldPath& path, std::string_view key,
 
 }  // namespace
 
-void decode_scheduling_constraints(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                                   GroupPolicy& policy) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != "topology") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+void decode_scheduling_constraints(const JsonField& value, GroupPolicy& policy) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key != "topology") return;
+    field.each_item([&](const JsonField& item) {
       std::string node_label;
-      const std::size_t before = reader.problem_count();
-      const auto constraint = [&](std::string_view name, JsonCursor& text, const FieldPath& end) {
-        if (name == "key") reader.read(text, end, node_label);
+      const std::size_t before = value.reader.problem_count();
+      const auto constraint = [&](const JsonField& text) {
+        if (text.key == "key") text.read(node_label);
       };
-      reader.each_field(item, to, constraint);
-      if (reader.problem_count() > before) return;  // No text: one problem is enough.
-      add_key(reader, to.at("key"), node_label, policy.topology_keys);
+      item.each_field(constraint);
+      if (value.reader.problem_count() > before) return;  // No text: one problem is enough.
+      add_key(value.reader, item.path.at("key"), node_label, policy.topology_keys);
     });
   });
 }

@@ -16,12 +16,11 @@ constexpr std::array names_of_pods = {names::protected_member, names::owner, nam
 
 }  // namespace
 
-void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_view key,
-                        std::span<const std::string_view> known) {
-  if (std::ranges::find(known, key) != known.end()) return;
-  const std::string_view nearest = nearest_of(known, key);
-  reader.warn(path, {}, "unknown field; it is ignored",
-              nearest.empty() ? std::string() : fmt::format("did you mean {}?", nearest));
+void warn_unknown_field(const JsonField& field, std::span<const std::string_view> known) {
+  if (std::ranges::find(known, field.key) != known.end()) return;
+  const std::string_view nearest = nearest_of(known, field.key);
+  field.warn({}, "unknown field; it is ignored",
+             nearest.empty() ? std::string() : fmt::format("did you mean {}?", nearest));
 }
 
 void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,

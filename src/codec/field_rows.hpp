@@ -45,31 +45,17 @@ template <class Member>
 using ValueOf = typename ValueType<Member>::type;
 
 /// The value of one field, while it is read. A null counts as absent: nothing is written.
-struct FieldValue {
-  JsonReader& reader;
-  JsonCursor& value;
-  const FieldPath& at;
+struct FieldValue : JsonField {
   const Field& field;
-
-  template <class T>
-  void read(T& out) const {
-    reader.read(value, at, out);
-  }
-  template <class T>
-  void read(std::optional<T>& out) const {
-    T found{};
-    if (reader.read(value, at, found)) out = std::move(found);
-  }
 
   /// Between the limits of the row.
   template <class Out>
   void read_integer(Out& out) const {
     std::int64_t found = 0;
-    if (!reader.read(value, at, found)) return;
+    if (!read(found)) return;
     if (found < field.lowest || found > field.highest) {
-      reader.refuse(
-          at, std::to_string(found),
-          fmt::format("expected {} from {} to {}", field.noun, field.lowest, field.highest));
+      refuse(std::to_string(found),
+             fmt::format("expected {} from {} to {}", field.noun, field.lowest, field.highest));
       found = std::clamp(found, field.lowest, field.highest);
     }
     if constexpr (requires { typename Out::value_type; }) {
@@ -83,11 +69,11 @@ struct FieldValue {
   template <class Choice, class Out>
   void read_choice(Out& out) const {
     std::string_view text;
-    if (!reader.read(value, at, text)) return;
+    if (!read(text)) return;
     const auto found = std::ranges::find(field.choices, text);
     if (found == field.choices.end()) {
-      return reader.refuse(at, shorten(text),
-                           fmt::format("expected one of {}", fmt::join(field.choices, ", ")));
+      return refuse(shorten(text),
+                    fmt::format("expected one of {}", fmt::join(field.choices, ", ")));
     }
     out = static_cast<Choice>(found - field.choices.begin());
   }
@@ -101,17 +87,22 @@ struct FieldValue {
     } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
       const bool any = field.lowest == std::numeric_limits<Value>::min() &&
                        field.highest == std::numeric_limits<Value>::max();
-      any ? read(out) : read_integer(out);
+      if (any) {
+        read(out);
+      } else {
+        read_integer(out);
+      }
     } else if constexpr (std::is_same_v<Value, Duration>) {
       read_duration(out);
     } else if constexpr (std::is_same_v<Value, Labels>) {
-      decode_labels(reader, value, at, out);
+      decode_labels(*this, out);
     } else if constexpr (std::is_same_v<Value, Amounts>) {
-      decode_amounts(reader, value, at, out);
+      decode_amounts(*this, out);
     } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
       read_names(out);
     } else if constexpr (std::is_same_v<Value, std::string>) {
-      field.type == FieldType::name ? read_name(out) : read(out);
+      if (field.type == FieldType::name) return read_name(out);
+      read(out);
     } else {
       read(out);
     }
@@ -248,36 +239,27 @@ struct FieldRow {
 /// Reads every item of a list with `Read`.
 template <auto Read, class Draft>
 void read_items(const FieldValue& value, Draft& draft) {
-  value.reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
-    Read(value.reader, item, to, draft);
-  });
+  value.each_item([&](const JsonField& item) { Read(item, draft); });
 }
 
-/// Refuses the field at `path`, which none of `known` is.
-void refuse_unknown(JsonReader& reader, const FieldPath& path, std::string_view key,
-                    std::span<const std::string_view> known);
+/// Refuses the field, which none of `known` is.
+void refuse_unknown(const JsonField& field, std::span<const std::string_view> known);
 
 template <class Rows, class Draft>
-void read_field(JsonReader& reader, const Rows& rows, std::string_view key, JsonCursor& value,
-                const FieldPath& at, Draft& object) {
+void read_field(const JsonField& field, const Rows& rows, Draft& object) {
   for (const auto& row : rows) {
-    if (row.field.key != key) continue;
-    if (row.read != nullptr) {
-      row.read({.reader = reader, .value = value, .at = at, .field = row.field}, object);
-    }
+    if (row.field.key != field.key) continue;
+    if (row.read != nullptr) row.read({field, row.field}, object);
     return;
   }
   std::vector<std::string_view> known;
   for (const auto& row : rows) known.push_back(row.field.key);
-  refuse_unknown(reader, at, key, known);
+  refuse_unknown(field, known);
 }
 
 template <class Rows, class Draft>
-void read_fields(JsonReader& reader, JsonCursor& value, const FieldPath& path, const Rows& rows,
-                 Draft& object) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    read_field(reader, rows, key, field, at, object);
-  });
+void read_fields(const JsonField& value, const Rows& rows, Draft& object) {
+  value.each_field([&](const JsonField& field) { read_field(field, rows, object); });
 }
 
 /// The fields of the object that is being written.
@@ -339,13 +321,13 @@ Metadata read_object(ObjectCursor& cursor, const FieldTable<Kind, Draft>& table,
                                                             "spec", "status"};
   Metadata metadata;
   metadata.all_annotations = true;
-  const auto visit = [&](std::string_view key, JsonCursor& value, const FieldPath& at) {
-    if (key == "spec") {
-      read_fields(cursor.reader, value, at, table.spec, object);
-    } else if (key == "status") {
-      read_fields(cursor.reader, value, at, table.status, object);
-    } else if (key != "apiVersion" && key != "kind") {
-      refuse_unknown(cursor.reader, at, key, parts);
+  const auto visit = [&](const JsonField& field) {
+    if (field.key == "spec") {
+      read_fields(field, table.spec, object);
+    } else if (field.key == "status") {
+      read_fields(field, table.status, object);
+    } else if (field.key != "apiVersion" && field.key != "kind") {
+      refuse_unknown(field, parts);
     }
   };
   return decode_fields<Kind>(cursor, visit, std::move(metadata));

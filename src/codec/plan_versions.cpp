@@ -10,17 +10,15 @@ namespace {
 
 constexpr std::string_view list_word = "List";
 
-void read_version_part(JsonReader& reader, std::string_view key, JsonCursor& value,
-                       const FieldPath& path, ObjectVersion& object) {
-  if (key == "kind") reader.read(value, path, object.kind);
-  if (key != "metadata") return;
-  reader.each_field(value, path,
-                    [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
-                      if (name == "name") reader.read(field, at, object.name);
-                      if (name == "namespace") reader.read(field, at, object.namespace_name);
-                      if (name == "uid") reader.read(field, at, object.uid);
-                      if (name == "resourceVersion") reader.read(field, at, object.version);
-                    });
+void read_version_part(const JsonField& value, ObjectVersion& object) {
+  if (value.key == "kind") value.read(object.kind);
+  if (value.key != "metadata") return;
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") field.read(object.name);
+    if (field.key == "namespace") field.read(object.namespace_name);
+    if (field.key == "uid") field.read(object.uid);
+    if (field.key == "resourceVersion") field.read(object.version);
+  });
 }
 
 }  // namespace

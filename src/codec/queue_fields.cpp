@@ -10,7 +10,7 @@ using QueueRow = FieldRow<Queue>;
 /// Zeros are kept: the queue may have nothing of that resource.
 template <Quotas Queue::* Member>
 void read_quotas(const FieldValue& value, Queue& queue) {
-  decode_quotas(value.reader, value.value, value.at, queue.*Member);
+  decode_quotas(value, queue.*Member);
 }
 
 constexpr std::array queue_spec = {

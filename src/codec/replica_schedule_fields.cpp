@@ -9,15 +9,14 @@
 namespace makeway {
 namespace {
 
-void want_name(JsonReader& reader, const FieldPath& path, std::string_view field,
-               std::string_view name) {
-  if (name.empty()) reader.refuse(path.at(field), {}, "it is missing", "say which one");
+void want_name(const JsonField& item, std::string_view field, std::string_view name) {
+  if (name.empty()) item.refuse_at(field, {}, "it is missing", "say which one");
 }
 
 /// `since` stays `no_time` where the field says no time.
-void want_time(JsonReader& reader, const FieldPath& path, Time& since, std::string_view remedy) {
+void want_time(const JsonField& item, Time& since, std::string_view remedy) {
   if (since != no_time) return;
-  reader.refuse(path.at("since"), {}, "it is missing", remedy);
+  item.refuse_at("since", {}, "it is missing", remedy);
   since = {};
 }
 
@@ -40,18 +39,17 @@ constexpr std::array plane_rows = {
                                         .fallback = "0"}),
 };
 
-void read_plane(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                ReplicaSchedule& schedule) {
+void read_plane(const JsonField& item, ReplicaSchedule& schedule) {
   ReplicaPlane plane;
-  const std::size_t problems = reader.problem_count();
-  read_fields(reader, item, path, plane_rows, plane);
-  if (reader.problem_count() == problems) want_name(reader, path, "name", plane.name);
+  const std::size_t problems = item.reader.problem_count();
+  read_fields(item, plane_rows, plane);
+  if (item.reader.problem_count() == problems) want_name(item, "name", plane.name);
   if (plane.name.empty()) return;  // Law 13: what cannot be read counts as absent.
   const bool twice =
       std::ranges::find(schedule.planes, plane.name, &ReplicaPlane::name) != schedule.planes.end();
   if (twice) {
-    return reader.refuse(path.at("name"), plane.name, "the plane is listed twice",
-                         "give each plane one entry");
+    return item.refuse_at("name", plane.name, "the plane is listed twice",
+                          "give each plane one entry");
   }
   schedule.planes.push_back(std::move(plane));
 }
@@ -76,22 +74,22 @@ constexpr std::array victim_rows = {
                                                  "When a plan had it force-deleted."),
 };
 
-void read_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path, ReplicaClaim& claim) {
+void read_victim(const JsonField& item, ReplicaClaim& claim) {
   ClaimedVictim victim;
-  read_fields(reader, item, path, victim_rows, victim);
-  want_name(reader, path, "namespace", victim.namespace_name);
-  want_name(reader, path, "name", victim.name);
+  read_fields(item, victim_rows, victim);
+  want_name(item, "namespace", victim.namespace_name);
+  want_name(item, "name", victim.name);
   if (victim.committed && victim.deployment.empty()) {
-    reader.refuse(path.at("deployment"), {}, "it is missing, although a commit was lowered",
-                  "say whose commit it was, or leave committed out");
+    item.refuse_at("deployment", {}, "it is missing, although a commit was lowered",
+                   "say whose commit it was, or leave committed out");
   }
   const bool twice = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& other) {
     return !victim.name.empty() && other.name == victim.name &&
            other.namespace_name == victim.namespace_name;
   });
   if (twice) {
-    return reader.refuse(path.at("name"), victim.name, "the claim lists the victim twice",
-                         "give each victim one entry");
+    return item.refuse_at("name", victim.name, "the claim lists the victim twice",
+                          "give each victim one entry");
   }
   claim.victims.push_back(std::move(victim));
 }
@@ -106,13 +104,12 @@ constexpr std::array claim_rows = {
         "victims", "Pods whose room the claim counts on.", read_items<read_victim, ReplicaClaim>),
 };
 
-void read_claim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                ReplicaSchedule& schedule) {
+void read_claim(const JsonField& item, ReplicaSchedule& schedule) {
   ReplicaClaim claim{.since = no_time};
-  read_fields(reader, item, path, claim_rows, claim);
-  want_name(reader, path, "plane", claim.plane);
-  want_name(reader, path, "node", claim.node);
-  want_time(reader, path, claim.since, "say when the claim began");
+  read_fields(item, claim_rows, claim);
+  want_name(item, "plane", claim.plane);
+  want_name(item, "node", claim.node);
+  want_time(item, claim.since, "say when the claim began");
   schedule.status.claims.push_back(std::move(claim));
 }
 
@@ -132,14 +129,13 @@ constexpr std::array missed_rows = {
         .always_written(),
 };
 
-void read_missed(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                 ReplicaSchedule& schedule) {
+void read_missed(const JsonField& item, ReplicaSchedule& schedule) {
   MissedVictim missed;
-  read_fields(reader, item, path, missed_rows, missed);
-  want_name(reader, path, "plane", missed.plane);
-  want_name(reader, path, "node", missed.node);
-  want_name(reader, path, "namespace", missed.namespace_name);
-  want_name(reader, path, "deployment", missed.deployment);
+  read_fields(item, missed_rows, missed);
+  want_name(item, "plane", missed.plane);
+  want_name(item, "node", missed.node);
+  want_name(item, "namespace", missed.namespace_name);
+  want_name(item, "deployment", missed.deployment);
   schedule.status.missed.push_back(std::move(missed));
 }
 
@@ -153,12 +149,11 @@ constexpr std::array surplus_rows = {
     SurplusRow::of<&SurplusPod::since>("since", "Since when it is.", {.required = true}),
 };
 
-void read_surplus(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                  ReplicaSchedule& schedule) {
+void read_surplus(const JsonField& item, ReplicaSchedule& schedule) {
   SurplusPod pod{.since = no_time};
-  read_fields(reader, item, path, surplus_rows, pod);
-  want_name(reader, path, "name", pod.name);
-  want_time(reader, path, pod.since, "say since when it is surplus");
+  read_fields(item, surplus_rows, pod);
+  want_name(item, "name", pod.name);
+  want_time(item, pod.since, "say since when it is surplus");
   schedule.status.surplus.push_back(std::move(pod));
 }
 

@@ -114,48 +114,45 @@ Amounts requests_of(JsonReader& reader, const FieldPath& path, std::string_view 
   }
   PodResources resources;
   std::vector<ContainerPort> ports;
-  reader.each_field(
-      object, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "containers") {
-          decode_containers(reader, field, at, ContainersOf::pod, resources.containers, ports);
-        } else if (key == "initContainers") {
-          decode_containers(reader, field, at, ContainersOf::init, resources.init_containers,
-                            ports);
-        } else if (key == "overhead") {
-          decode_resource_list(reader, field, at, resources.overhead);
-        } else if (key == "resources") {
-          decode_resources(reader, field, at, resources.requests, resources.limits);
-        }
-      });
+  reader.each_field(object, path, [&](const JsonField& field) {
+    if (field.key == "containers") {
+      decode_containers(field, ContainersOf::pod, resources.containers, ports);
+    } else if (field.key == "initContainers") {
+      decode_containers(field, ContainersOf::init, resources.init_containers, ports);
+    } else if (field.key == "overhead") {
+      decode_resource_list(field, resources.overhead);
+    } else if (field.key == "resources") {
+      decode_resources(field, resources.requests, resources.limits);
+    }
+  });
   return pod_requests(resources);
 }
 
 void read_template(const FieldValue& value, KernelDraft& draft) {
-  JsonReader& reader = value.reader;
-  if (reader.is_null(value.value, value.at)) return;
+  if (value.is_null()) return;
   simdjson::ondemand::object object;
   std::string_view raw;
-  if (value.value.get_object().get(object) != simdjson::SUCCESS) {
-    return reader.refuse(value.at, {}, "expected the template of a pod");
+  if (value.cursor.get_object().get(object) != simdjson::SUCCESS) {
+    return value.refuse({}, "expected the template of a pod");
   }
-  if (const auto error = object.raw_json().get(raw)) return reader.broken(error, value.at);
+  if (const auto error = object.raw_json().get(raw)) return value.reader.broken(error, value.path);
   const auto tree = parse_json_value(raw);
-  if (!tree) return reader.refuse(value.at, {}, tree.error().message, tree.error().remedy);
-  const FieldPath at_spec = value.at.at("spec");
+  if (!tree) return value.refuse({}, tree.error().message, tree.error().remedy);
+  const FieldPath at_spec = value.path.at("spec");
   const JsonValue* const spec = tree->find("spec");
   const JsonValue* const containers = spec == nullptr ? nullptr : spec->find("containers");
   const bool has_any = containers != nullptr && containers->as_array() != nullptr &&
                        !containers->as_array()->empty();
   if (!has_any) {
-    return reader.refuse(at_spec.at("containers"), {}, "the kernel has no container to run",
-                         "list at least one, as in a pod");
+    return value.reader.refuse(at_spec.at("containers"), {}, "the kernel has no container to run",
+                               "list at least one, as in a pod");
   }
   for (const std::string_view key : not_in_template) {
     if (spec->find(key) == nullptr) continue;
-    reader.refuse(at_spec.at(key), {}, "the resource group of a session says where it runs",
-                  "leave it out");
+    value.reader.refuse(at_spec.at(key), {}, "the resource group of a session says where it runs",
+                        "leave it out");
   }
-  draft.made = requests_of(reader, at_spec, compact_text(*spec));
+  draft.made = requests_of(value.reader, at_spec, compact_text(*spec));
   draft.pod_template = compact_text(*tree);
 }
 
@@ -199,24 +196,25 @@ constexpr std::array kernel_state_rows = {
                                                 {.type = FieldType::name}),
 };
 
-void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, Session& session,
-                 std::set<std::string>& names) {
+void read_kernel(const JsonField& value, Session& session, std::set<std::string>& names) {
   KernelDraft kernel;
-  read_fields(reader, value, path, kernel_rows, kernel);
+  read_fields(value, kernel_rows, kernel);
   if (kernel.made) kernel.requests = std::move(*kernel.made);
-  need(reader, path, !kernel.name.empty(), "name");
+  need(value.reader, value.path, !kernel.name.empty(), "name");
   for (Amount& amount : kernel.requests) {
     if (amount.resource == pods_name) {
-      reader.refuse(path.at("resources").at(amount.resource), fmt::format("{}", amount.amount),
-                    "a kernel is no pod and takes none of them", "leave it out");
+      value.reader.refuse(value.path.at("resources").at(amount.resource),
+                          fmt::format("{}", amount.amount),
+                          "a kernel is no pod and takes none of them", "leave it out");
     }
     if (amount.amount <= amount_highest) continue;
-    reader.refuse(path.at("resources").at(amount.resource), fmt::format("{}", amount.amount),
-                  "no kernel asks for that much", fmt::format("at most {}", amount_highest));
+    value.reader.refuse(value.path.at("resources").at(amount.resource),
+                        fmt::format("{}", amount.amount), "no kernel asks for that much",
+                        fmt::format("at most {}", amount_highest));
     amount.amount = amount_highest;
   }
   if (!names.insert(kernel.name).second) {
-    reader.refuse(path.at("name"), kernel.name, "another kernel has this name");
+    value.refuse_at("name", kernel.name, "another kernel has this name");
     return;
   }
   session.kernels.push_back(std::move(kernel));
@@ -233,23 +231,20 @@ struct SessionDraft : Session {
 using SessionRow = FieldRow<Session, SessionDraft>;
 
 void read_kernels(const FieldValue& value, SessionDraft& draft) {
-  JsonReader& reader = value.reader;
-  if (reader.is_null(value.value, value.at)) return;
+  if (value.is_null()) return;
   draft.lists_kernels = true;
-  const std::uint64_t problems_before = reader.problem_count();
+  const std::uint64_t problems_before = value.reader.problem_count();
   std::set<std::string> names;
-  reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
-    read_kernel(reader, item, to, draft, names);
-  });
-  const bool is_reported = reader.problem_count() != problems_before;  // It is no list, say.
+  value.each_item([&](const JsonField& item) { read_kernel(item, draft, names); });
+  const bool is_reported = value.reader.problem_count() != problems_before;  // It is no list, say.
   if (!draft.kernels.empty() || is_reported) return;
-  reader.refuse(value.at, {}, "the list is empty", "add a kernel: a session has at least one");
+  value.refuse({}, "the list is empty", "add a kernel: a session has at least one");
 }
 
-void read_placed(JsonReader& reader, JsonCursor& item, const FieldPath& path, SessionDraft& draft) {
+void read_placed(const JsonField& item, SessionDraft& draft) {
   Kernel& kernel = draft.placed.emplace_back();
-  read_fields(reader, item, path, kernel_state_rows, kernel);
-  need(reader, path, !kernel.name.empty(), "name");
+  read_fields(item, kernel_state_rows, kernel);
+  need(item.reader, item.path, !kernel.name.empty(), "name");
 }
 
 constexpr std::array session_spec = {
