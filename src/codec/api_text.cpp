@@ -73,11 +73,8 @@ std::expected<ListPage, Problem> read_list_page(const PaddedText& text) {
     }
     if (value.key != "metadata") return;
     value.each_field([&](const JsonField& text_value) {
-      if (text_value.key == "resourceVersion") {
-        text_value.read(page.resource_version);
-      } else if (text_value.key == "continue") {
-        text_value.read(page.continue_token);
-      }
+      if (text_value.key == "resourceVersion") text_value.read(page.resource_version);
+      if (text_value.key == "continue") text_value.read(page.continue_token);
     });
   });
   if (problem) return std::unexpected(*problem);

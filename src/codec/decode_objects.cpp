@@ -100,9 +100,8 @@ void decode_budget_spec(const JsonField& value, DisruptionBudget& budget) {
 
 void decode_budget_status(const JsonField& value, DisruptionBudget& budget) {
   value.each_field([&](const JsonField& field) {
-    if (field.key == "disruptionsAllowed") {
-      field.read(budget.disruptions_allowed);
-    } else if (field.key == "disruptedPods") {
+    if (field.key == "disruptionsAllowed") field.read(budget.disruptions_allowed);
+    if (field.key == "disruptedPods") {
       field.each_field([&](const JsonField& pod) { budget.disrupted_pods.emplace_back(pod.key); });
     }
   });

@@ -51,14 +51,13 @@ void decode_ports(const JsonField& value, std::vector<ContainerPort>& ports) {
     ContainerPort port;
     item.each_field([&](const JsonField& field) {
       std::string_view text;
-      if (field.key == "hostPort") {
-        field.read(port.host.port);
-      } else if (field.key == "containerPort") {
-        field.read(port.container_port);
-      } else if (field.key == "hostIP") {
+      if (field.key == "hostPort") field.read(port.host.port);
+      if (field.key == "containerPort") field.read(port.container_port);
+      if (field.key == "hostIP") {
         // 0.0.0.0 is how Kubernetes spells "every address".
         if (field.read(text) && text != "0.0.0.0") port.host.ip = text;
-      } else if (field.key == "protocol" && field.read(text)) {
+      }
+      if (field.key == "protocol" && field.read(text)) {
         if (text == "UDP") {
           port.host.protocol = Protocol::udp;
         } else if (text == "SCTP") {
@@ -130,13 +129,10 @@ void decode_containers(const JsonField& value, ContainersOf of,
     const std::size_t ports_before = ports.size();
     item.each_field([&](const JsonField& field) {
       std::string_view text;
-      if (field.key == "name") {
-        field.read(container.name);
-      } else if (field.key == "resources") {
-        decode_resources(field, container.requests, container.limits);
-      } else if (field.key == "ports") {
-        decode_ports(field, ports);
-      } else if (field.key == "restartPolicy") {
+      if (field.key == "name") field.read(container.name);
+      if (field.key == "resources") decode_resources(field, container.requests, container.limits);
+      if (field.key == "ports") decode_ports(field, ports);
+      if (field.key == "restartPolicy") {
         container.restartable = field.read(text) && text == "Always";
       }
     });
@@ -149,11 +145,9 @@ void decode_container_statuses(const JsonField& value, std::vector<ContainerReso
     ContainerResources& status = statuses.emplace_back();
     ResourceList limits;
     item.each_field([&](const JsonField& field) {
-      if (field.key == "name") {
-        field.read(status.name);
-      } else if (field.key == "allocatedResources") {
-        decode_resource_list(field, status.allocated);
-      } else if (field.key == "resources") {
+      if (field.key == "name") field.read(status.name);
+      if (field.key == "allocatedResources") decode_resource_list(field, status.allocated);
+      if (field.key == "resources") {
         // Kubernetes looks at the status only when it says what the container runs with.
         status.has_status = !field.is_null();
         if (status.has_status) decode_resources(field, status.actual, limits);

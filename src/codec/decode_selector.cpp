@@ -80,14 +80,12 @@ void decode_requirements(const JsonField& value, RequirementsOf of,
     Requirement requirement;
     bool has_operator = false;
     item.each_field([&](const JsonField& field) {
-      if (field.key == "key") {
-        field.read(requirement.key);
-      } else if (field.key == "operator") {
+      if (field.key == "key") field.read(requirement.key);
+      if (field.key == "operator") {
         has_operator = true;
         read_operator(field, of, requirement);
-      } else if (field.key == "values") {
-        decode_texts(field, requirement.values);
       }
+      if (field.key == "values") decode_texts(field, requirement.values);
     });
     if (requirement.key.empty()) item.refuse_at("key", {}, "expected a label key");
     if (has_operator) {

@@ -32,11 +32,8 @@ void check_weight(JsonReader& reader, const FieldPath& path, std::int32_t weight
 void decode_preferred_node_term(const JsonField& value, std::vector<NodePreference>& preferences) {
   NodePreference preference{.weight = 0};
   value.each_field([&](const JsonField& field) {
-    if (field.key == "weight") {
-      field.read(preference.weight);
-    } else if (field.key == "preference") {
-      decode_node_term(field, preference.term);
-    }
+    if (field.key == "weight") field.read(preference.weight);
+    if (field.key == "preference") decode_node_term(field, preference.term);
   });
   check_weight(value.reader, value.path, preference.weight);
   // A preference without a requirement matches no node.
@@ -46,9 +43,8 @@ void decode_preferred_node_term(const JsonField& value, std::vector<NodePreferen
 
 void decode_node_affinity(const JsonField& value, PodShape& shape) {
   value.each_field([&](const JsonField& field) {
-    if (field.key == names::required_terms) {
-      decode_node_selector(field, shape.node_terms);
-    } else if (field.key == names::preferred_terms) {
+    if (field.key == names::required_terms) decode_node_selector(field, shape.node_terms);
+    if (field.key == names::preferred_terms) {
       field.each_item([&](const JsonField& item) {
         decode_preferred_node_term(item, shape.preferences.nodes);
       });
@@ -59,19 +55,14 @@ void decode_node_affinity(const JsonField& value, PodShape& shape) {
 void decode_affinity_term(const JsonField& value, std::vector<AffinityDraft>& drafts) {
   AffinityDraft draft;
   value.each_field([&](const JsonField& field) {
-    if (field.key == "labelSelector") {
-      decode_label_selector(field, draft.term.selector);
-    } else if (field.key == "namespaceSelector") {
+    if (field.key == "labelSelector") decode_label_selector(field, draft.term.selector);
+    if (field.key == "namespaceSelector") {
       decode_label_selector(field, draft.term.namespace_selector);
-    } else if (field.key == "namespaces") {
-      decode_texts(field, draft.term.namespaces);
-    } else if (field.key == "topologyKey") {
-      field.read(draft.term.topology_key);
-    } else if (field.key == "matchLabelKeys") {
-      decode_texts(field, draft.match_label_keys);
-    } else if (field.key == "mismatchLabelKeys") {
-      decode_texts(field, draft.mismatch_label_keys);
     }
+    if (field.key == "namespaces") decode_texts(field, draft.term.namespaces);
+    if (field.key == "topologyKey") field.read(draft.term.topology_key);
+    if (field.key == "matchLabelKeys") decode_texts(field, draft.match_label_keys);
+    if (field.key == "mismatchLabelKeys") decode_texts(field, draft.mismatch_label_keys);
   });
   if (draft.term.topology_key.empty()) {
     value.refuse_at("topologyKey", {}, "expected a node label such as a zone or hostname");
@@ -85,9 +76,8 @@ void decode_preferred_pod_term(const JsonField& value, std::int32_t sign,
   std::int32_t weight = 0;
   const std::size_t before = preferences.size();
   value.each_field([&](const JsonField& field) {
-    if (field.key == "weight") {
-      field.read(weight);
-    } else if (field.key == "podAffinityTerm" && preferences.size() == before) {
+    if (field.key == "weight") field.read(weight);
+    if (field.key == "podAffinityTerm" && preferences.size() == before) {
       decode_affinity_term(field, preferences);
     }
   });
@@ -115,13 +105,10 @@ void decode_toleration(const JsonField& value, std::vector<Toleration>& tolerati
   bool numeric = false;  // Lt and Gt are alpha; such a toleration counts as none.
   value.each_field([&](const JsonField& field) {
     std::string_view text;
-    if (field.key == "key") {
-      field.read(toleration.key);
-    } else if (field.key == "value") {
-      field.read(toleration.value);
-    } else if (field.key == "effect") {
-      toleration.effect = read_effect(field);
-    } else if (field.key == "operator" && field.read(text)) {
+    if (field.key == "key") field.read(toleration.key);
+    if (field.key == "value") field.read(toleration.value);
+    if (field.key == "effect") toleration.effect = read_effect(field);
+    if (field.key == "operator" && field.read(text)) {
       toleration.exists = text == "Exists";
       numeric = text == "Lt" || text == "Gt";
       if (!numeric && text != "Exists" && text != "Equal" && !text.empty()) {
@@ -148,21 +135,14 @@ bool decode_constraint(const JsonField& value, SpreadDraft& draft) {
   SpreadConstraint& constraint = draft.constraint;
   value.each_field([&](const JsonField& field) {
     std::string_view text;
-    if (field.key == "maxSkew") {
-      field.read(constraint.skew_max);
-    } else if (field.key == "topologyKey") {
-      field.read(constraint.topology_key);
-    } else if (field.key == "minDomains") {
-      field.read(constraint.domains_min);
-    } else if (field.key == "labelSelector") {
-      decode_label_selector(field, constraint.selector);
-    } else if (field.key == "matchLabelKeys") {
-      decode_texts(field, draft.match_label_keys);
-    } else if (field.key == "nodeAffinityPolicy") {
-      constraint.honor_node_affinity = read_honor(field, true);
-    } else if (field.key == "nodeTaintsPolicy") {
-      constraint.honor_node_taints = read_honor(field, false);
-    } else if (field.key == "whenUnsatisfiable" && field.read(text)) {
+    if (field.key == "maxSkew") field.read(constraint.skew_max);
+    if (field.key == "topologyKey") field.read(constraint.topology_key);
+    if (field.key == "minDomains") field.read(constraint.domains_min);
+    if (field.key == "labelSelector") decode_label_selector(field, constraint.selector);
+    if (field.key == "matchLabelKeys") decode_texts(field, draft.match_label_keys);
+    if (field.key == "nodeAffinityPolicy") constraint.honor_node_affinity = read_honor(field, true);
+    if (field.key == "nodeTaintsPolicy") constraint.honor_node_taints = read_honor(field, false);
+    if (field.key == "whenUnsatisfiable" && field.read(text)) {
       hard = text == "DoNotSchedule";
       if (!hard && text != "ScheduleAnyway") {
         field.refuse(text, "expected DoNotSchedule or ScheduleAnyway");

@@ -117,13 +117,12 @@ Amounts requests_of(JsonReader& reader, const FieldPath& path, std::string_view 
   reader.each_field(object, path, [&](const JsonField& field) {
     if (field.key == "containers") {
       decode_containers(field, ContainersOf::pod, resources.containers, ports);
-    } else if (field.key == "initContainers") {
-      decode_containers(field, ContainersOf::init, resources.init_containers, ports);
-    } else if (field.key == "overhead") {
-      decode_resource_list(field, resources.overhead);
-    } else if (field.key == "resources") {
-      decode_resources(field, resources.requests, resources.limits);
     }
+    if (field.key == "initContainers") {
+      decode_containers(field, ContainersOf::init, resources.init_containers, ports);
+    }
+    if (field.key == "overhead") decode_resource_list(field, resources.overhead);
+    if (field.key == "resources") decode_resources(field, resources.requests, resources.limits);
   });
   return pod_requests(resources);
 }
