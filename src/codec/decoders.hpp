@@ -182,7 +182,7 @@ struct PodDraft {
 };
 enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
 
-// decode_unknown.cpp. What a kind does not have, where its schema is known: warnings, since an API
+// What a kind does not have, where its schema is known: warnings, since an API
 // server of another version may have it.
 void warn_unknown_field(const JsonField& field, std::span<const std::string_view> known);
 /// Names under makeway.dev/ among annotations and labels.
@@ -201,7 +201,6 @@ void decode_claim_statuses(const JsonField& value, std::vector<TextPair>& status
 /// Names the claims that were made from templates.
 void join_claims(const std::vector<TextPair>& statuses, PodShape& shape);
 
-// decode_topology.cpp
 void decode_scheduling_constraints(const JsonField& value, GroupPolicy& policy);
 std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
                                                  const Metadata& metadata);

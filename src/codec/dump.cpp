@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "codec/dump_parts.hpp"
-#include "codec/dump_shape.hpp"
 #include "codec/kinds.hpp"
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "codec/dump_parts.hpp"
-#include "codec/dump_shape.hpp"
 #include "codec/kinds.hpp"
 #include "model/names.hpp"
 

@@ -25,7 +25,6 @@
 
 #include "codec/decoders.hpp"
 #include "codec/dump_parts.hpp"
-#include "codec/dump_shape.hpp"
 #include "codec/fields.hpp"
 #include "model/configuration.hpp"
 #include "model/knobs.hpp"
