@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "codec/decoders.hpp"
 #include "model/names.hpp"
@@ -153,56 +152,48 @@ void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Met
   check_name(reader, at.at("namespace"), metadata.namespace_name);
 }
 
-std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                              std::string_view key) {
+void ObjectNotes::refuse(std::string_view key, std::string_view value, std::string_view message,
+                         std::string_view remedy) const {
   const FieldPath at = path.at("metadata");
-  std::string_view text = metadata.annotation(key);
-  const bool from_annotation = !text.empty();
-  if (!from_annotation) text = metadata.label(key);
-  if (text.empty()) return std::nullopt;
-  if (text == "true" || text == "false") return text == "true";
+  const FieldPath annotations = at.at("annotations");
+  reader.refuse(annotations.at(key), value, message, remedy);
+}
+
+std::optional<bool> ObjectNotes::mark(std::string_view key) const {
+  std::string_view value = text(key);
+  const bool from_annotation = !value.empty();
+  if (!from_annotation) value = metadata.label(key);
+  if (value.empty()) return std::nullopt;
+  if (value == "true" || value == "false") return value == "true";
+  const FieldPath at = path.at("metadata");
   const FieldPath owner = at.at(from_annotation ? "annotations" : "labels");
-  reader.refuse(owner.at(key), text, "expected \"true\" or \"false\"");
+  reader.refuse(owner.at(key), value, "expected \"true\" or \"false\"");
   return std::nullopt;
 }
 
-bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+bool ObjectNotes::opted_out() const {
   for (const std::string_view key : {names::allow_preemption, names::yunikorn_allow_preemption}) {
-    const std::optional<bool> allowed = read_mark(reader, path, metadata, key);
-    if (allowed) return !*allowed;
+    if (const std::optional<bool> allowed = mark(key)) return !*allowed;
   }
   return false;
 }
 
-std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
-                                   const Metadata& metadata, std::string_view key) {
-  const std::string_view text = metadata.annotation(key);
-  if (text.empty()) return std::nullopt;
-  const Result<Time> time = parse_time(text);
-  if (time) return *time;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(key), text,
-                "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
+std::optional<Time> ObjectNotes::time(std::string_view key) const {
+  const std::string_view value = text(key);
+  if (value.empty()) return std::nullopt;
+  if (const Result<Time> time = parse_time(value)) return *time;
+  refuse(key, value, "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
   return std::nullopt;
 }
 
-std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata) {
-  return read_time_note(reader, path, metadata, names::last_checkpoint);
-}
-
-std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
-                                      const Metadata& metadata) {
+std::optional<std::int64_t> ObjectNotes::cost() const {
   constexpr std::int64_t cost_max = 1'000'000'000'000;  // Some 30,000 years of lost work.
-  const std::string_view text = metadata.annotation(names::preemption_cost);
-  if (text.empty()) return std::nullopt;
+  const std::string_view value = text(names::preemption_cost);
+  if (value.empty()) return std::nullopt;
   std::int64_t seconds = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && seconds >= 0 && seconds <= cost_max) return seconds;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::preemption_cost), text,
-                fmt::format("expected seconds of lost work per pod, 0 to {}", cost_max));
+  if (parse_whole(value, seconds) && seconds >= 0 && seconds <= cost_max) return seconds;
+  refuse(names::preemption_cost, value,
+         fmt::format("expected seconds of lost work per pod, 0 to {}", cost_max));
   return std::nullopt;
 }
 

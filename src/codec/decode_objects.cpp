@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "base/ascii.hpp"
@@ -20,8 +19,8 @@ namespace {
 constexpr std::array names_of_pods = {names::protected_member, names::owner, names::required_node,
                                       names::deployment};
 
-}  // namespace
-
+/// What a kind does not have, where its schema is known: a warning, since an API server of another
+/// version may have it.
 void warn_unknown_field(const JsonField& field, std::span<const std::string_view> known) {
   if (std::ranges::find(known, field.key) != known.end()) return;
   const std::string_view nearest = nearest_of(known, field.key);
@@ -29,28 +28,31 @@ void warn_unknown_field(const JsonField& field, std::span<const std::string_view
              nearest.empty() ? std::string() : fmt::format("did you mean {}?", nearest));
 }
 
-void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                        const KnownNames& known) {
+/// Names under makeway.dev/ among annotations and labels.
+struct KnownNames {
+  std::span<const std::string_view> annotations;
+  std::span<const std::string_view> labels;
+};
+
+void warn_unknown_names(const ObjectNotes& notes, const KnownNames& known) {
   const auto look = [&](std::string_view list, std::string_view key,
-                        std::span<const std::string_view> names) {
+                        std::span<const std::string_view> own) {
     const bool ours = key.starts_with("makeway.dev/");
-    if (!ours || std::ranges::find(names, key) != names.end()) return;
-    const FieldPath at = path.at("metadata");
+    if (!ours || std::ranges::find(own, key) != own.end()) return;
+    const FieldPath at = notes.path.at("metadata");
     const FieldPath fields = at.at(list);
     if (std::ranges::find(names_of_pods, key) != names_of_pods.end()) {
-      reader.warn(fields.at(key), {}, "only a pod can carry this name; it is ignored",
-                  "write it on the pods");
+      notes.reader.warn(fields.at(key), {}, "only a pod can carry this name; it is ignored",
+                        "write it on the pods");
     } else {
-      reader.warn(fields.at(key), {}, "unknown name; it is ignored",
-                  unknown_name_remedy(names, key));
+      notes.reader.warn(fields.at(key), {}, "unknown name; it is ignored",
+                        unknown_name_remedy(own, key));
     }
   };
-  for (const TextPair& item : metadata.annotations)
+  for (const TextPair& item : notes.metadata.annotations)
     look("annotations", item.key, known.annotations);
-  for (const Label& item : metadata.labels) look("labels", item.key, known.labels);
+  for (const Label& item : notes.metadata.labels) look("labels", item.key, known.labels);
 }
-
-namespace {
 
 constexpr std::size_t levels_max = 16;
 constexpr std::size_t prefix_length_max = 253;
@@ -101,8 +103,6 @@ void add_key(JsonReader& reader, const FieldPath& path, std::string_view key,
   keys.emplace_back(key);
 }
 
-}  // namespace
-
 void decode_scheduling_constraints(const JsonField& value, GroupPolicy& policy) {
   value.each_field([&](const JsonField& field) {
     if (field.key != "topology") return;
@@ -119,24 +119,21 @@ void decode_scheduling_constraints(const JsonField& value, GroupPolicy& policy) 
   });
 }
 
-std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
-                                                 const Metadata& metadata) {
+std::vector<std::string> read_preferred_topology(const ObjectNotes& notes) {
   std::vector<std::string> keys;
-  std::string_view rest = metadata.annotation(names::preferred_topology);
-  const FieldPath at = path.at("metadata");
+  const FieldPath at = notes.path.at("metadata");
   const FieldPath annotations = at.at("annotations");
+  const FieldPath path = annotations.at(names::preferred_topology);
+  std::string_view rest = notes.text(names::preferred_topology);
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
-    add_key(reader, annotations.at(names::preferred_topology), trimmed(rest.substr(0, comma)),
-            keys);
+    add_key(notes.reader, path, trimmed(rest.substr(0, comma)), keys);
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
-    if (rest.empty()) add_key(reader, annotations.at(names::preferred_topology), rest, keys);
+    if (rest.empty()) add_key(notes.reader, path, rest, keys);
   }
   return keys;
 }
-
-namespace {
 
 // The fields of PodGroup and Workload that there are, in any version: what else stands there is a
 // slip of the pen.
@@ -209,9 +206,7 @@ std::optional<CountOrPercent> read_count(const JsonField& value) {
   std::string_view digits = text;
   count.percent = digits.ends_with('%');
   if (count.percent) digits.remove_suffix(1);
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), count.value);
-  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+  const bool whole = parse_whole(digits, count.value);
   if (whole && count.value >= 0 && (!count.percent || count.value <= 100)) return count;
   value.refuse(text, "expected a count such as 2 or a percentage such as \"50%\"");
   return std::nullopt;
@@ -377,13 +372,12 @@ void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
 }
 
 /// Whether the group leaves whole when it falls below its minimum.
-bool read_below_minimum(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
-  const std::string_view text = metadata.annotation(names::below_minimum);
+bool read_below_minimum(const ObjectNotes& notes) {
+  const std::string_view text = notes.text(names::below_minimum);
   if (text.empty() || text == "keep") return false;
   if (text == "evict") return true;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::below_minimum), text,
-                "expected keep (the group runs on below its minimum) or evict (it leaves whole)");
+  notes.refuse(names::below_minimum, text,
+               "expected keep (the group runs on below its minimum) or evict (it leaves whole)");
   return false;
 }
 
@@ -443,7 +437,6 @@ void decode_object(ObjectCursor cursor, Namespace& object) {
 }
 
 void decode_object(ObjectCursor cursor, PodGroup& group) {
-  JsonReader& reader = cursor.reader;
   const auto spec = [&](const JsonField& field) {
     if (decode_group_field(field, group.policy, group.priority)) return;
     if (field.key == "workloadRef" || field.key == "podGroupTemplateRef") {
@@ -462,20 +455,19 @@ void decode_object(ObjectCursor cursor, PodGroup& group) {
     if (field.key == "status") field.each_field(status);
     warn_misplaced_field(field, pod_group_spec);
   });
-  warn_unknown_names(reader, cursor.path, metadata,
-                     {.annotations = group_annotations, .labels = group_labels});
+  const ObjectNotes notes{cursor.reader, cursor.path, metadata};
+  warn_unknown_names(notes, {.annotations = group_annotations, .labels = group_labels});
   read_preemption_class(metadata, group.priority);
   group.queue = queue_of(metadata);
-  group.preferred_topology = read_preferred_topology(reader, cursor.path, metadata);
-  group.opted_out = read_opted_out(reader, cursor.path, metadata);
-  group.evict_below_minimum = read_below_minimum(reader, cursor.path, metadata);
-  group.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
-  group.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
+  group.preferred_topology = read_preferred_topology(notes);
+  group.opted_out = notes.opted_out();
+  group.evict_below_minimum = read_below_minimum(notes);
+  group.last_checkpoint = notes.time(names::last_checkpoint);
+  group.preemption_cost_seconds = notes.cost();
   take_identity(metadata, group);
 }
 
 void decode_object(ObjectCursor cursor, Workload& workload) {
-  JsonReader& reader = cursor.reader;
   GroupPolicy unused;  // A Workload has no policy of its own; its templates have.
   const auto spec = [&](const JsonField& field) {
     if (field.key == "podGroupTemplates" || field.key == "podGroups") {
@@ -494,10 +486,11 @@ void decode_object(ObjectCursor cursor, Workload& workload) {
     if (field.key == "spec") field.each_field(spec);
     warn_misplaced_field(field, workload_fields);
   });
-  warn_unknown_names(reader, cursor.path, metadata, {.annotations = workload_annotations});
+  const ObjectNotes notes{cursor.reader, cursor.path, metadata};
+  warn_unknown_names(notes, {.annotations = workload_annotations});
   read_preemption_class(metadata, workload.priority);
-  workload.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
-  workload.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
+  workload.last_checkpoint = notes.time(names::last_checkpoint);
+  workload.preemption_cost_seconds = notes.cost();
   take_identity(metadata, workload);
 }
 

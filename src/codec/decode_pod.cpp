@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -185,32 +184,28 @@ bool has_marks(const Metadata& metadata) {
          });
 }
 
-std::string_view read_required_node(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata) {
-  const auto found = std::ranges::find(metadata.annotations, names::required_node, &TextPair::key);
-  if (found == metadata.annotations.end()) return {};
-  const FieldPath at = path.at("metadata");
-  const FieldPath annotations = at.at("annotations");
+std::string_view read_required_node(const ObjectNotes& notes) {
+  const auto& annotations = notes.metadata.annotations;
+  const auto found = std::ranges::find(annotations, names::required_node, &TextPair::key);
+  if (found == annotations.end()) return {};
   if (found->value.empty()) {
-    reader.refuse(annotations.at(names::required_node), {}, "expected the name of a node",
-                  "name one or leave the annotation out");
+    notes.refuse(names::required_node, {}, "expected the name of a node",
+                 "name one or leave the annotation out");
   }
-  check_reference(reader, annotations.at(names::required_node), found->value);
+  const FieldPath at = notes.path.at("metadata");
+  const FieldPath below = at.at("annotations");
+  check_reference(notes.reader, below.at(names::required_node), found->value);
   return found->value;
 }
 
 /// 0 without the annotation.
-std::int32_t read_wave(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+std::int32_t read_wave(const ObjectNotes& notes) {
   constexpr std::int32_t wave_max = 1'000'000;
-  const std::string_view text = metadata.annotation(names::wave);
+  const std::string_view text = notes.text(names::wave);
   if (text.empty()) return 0;
   std::int32_t wave = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wave);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && wave >= 0 && wave <= wave_max) return wave;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::wave), text,
-                fmt::format("expected the number of a wave, 0 to {}", wave_max));
+  if (parse_whole(text, wave) && wave >= 0 && wave <= wave_max) return wave;
+  notes.refuse(names::wave, text, fmt::format("expected the number of a wave, 0 to {}", wave_max));
   return 0;
 }
 
@@ -222,26 +217,21 @@ std::optional<LossShare> parse_loss_share(std::string_view text) {
   if (first == 0 || second == std::string_view::npos) return std::nullopt;
   LossShare share{.unit = std::string(text.substr(0, first)),
                   .part = std::string(text.substr(first + 1, second - first - 1))};
-  const std::string_view number = text.substr(second + 1);
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), share.allowed);
-  const bool whole = error == std::errc{} && end == number.data() + number.size();
+  const bool whole = parse_whole(text.substr(second + 1), share.allowed);
   constexpr std::int64_t allowed_max = std::numeric_limits<std::int32_t>::max();
   if (!whole || share.allowed < 0 || share.allowed > allowed_max) return std::nullopt;
   return share;
 }
 
-std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path,
-                                       const Metadata& metadata) {
+std::vector<LossShare> read_loss_units(const ObjectNotes& notes) {
   std::vector<LossShare> shares;
-  const std::string_view text = metadata.annotation(names::loss_units);
+  const std::string_view text = notes.text(names::loss_units);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     std::optional<LossShare> share = parse_loss_share(text.substr(begin, end - begin));
     if (!share) {
-      const FieldPath at = path.at("metadata");
-      reader.refuse(at.at("annotations").at(names::loss_units), text,
-                    "expected UNIT;PART;NUMBER, with commas between several");
+      notes.refuse(names::loss_units, text,
+                   "expected UNIT;PART;NUMBER, with commas between several");
       return {};
     }
     shares.push_back(std::move(*share));
@@ -250,47 +240,46 @@ std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path
   return shares;
 }
 
-KeptBy read_kept(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
-  const std::string_view text = metadata.annotation(names::kept_by);
+KeptBy read_kept(const ObjectNotes& notes) {
+  const std::string_view text = notes.text(names::kept_by);
   if (text.empty()) return KeptBy::none;
   const auto* const found = std::ranges::find(kept_by_names, text);
   if (found != kept_by_names.end()) return static_cast<KeptBy>(found - kept_by_names.begin());
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::kept_by), text,
-                "expected other-scheduler or two-budgets");
+  notes.refuse(names::kept_by, text, "expected other-scheduler or two-budgets");
   return KeptBy::none;
 }
 
-void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
+void read_marks(const ObjectNotes& notes, Pod& pod) {
+  const Metadata& metadata = notes.metadata;
   if (!has_marks(metadata)) return;
-  pod.opted_out = read_opted_out(reader, path, metadata);
-  pod.is_protected = read_mark(reader, path, metadata, names::protected_member).value_or(false);
-  pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
-  pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
-  pod.notes.required_node = read_required_node(reader, path, metadata);
-  pod.notes.reserved_since = read_time_note(reader, path, metadata, names::reserved_since);
-  pod.notes.promised = read_mark(reader, path, metadata, names::promised).value_or(false);
-  pod.notes.evicted_for = metadata.annotation(names::evicted_for);
-  pod.notes.plan = metadata.annotation(names::plan);
-  pod.notes.queue = metadata.annotation(names::queue);
-  if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::volcano_queue);
-  pod.notes.made_from = metadata.annotation(names::made_from);
-  pod.notes.wave = read_wave(reader, path, metadata);
-  pod.notes.wave_after = metadata.annotation(names::wave_after);
-  pod.notes.loss_units = read_loss_units(reader, path, metadata);
-  const std::string_view held = metadata.annotation(names::held);
+  pod.opted_out = notes.opted_out();
+  pod.is_protected = notes.mark(names::protected_member).value_or(false);
+  pod.is_owner = notes.mark(names::owner).value_or(false);
+  pod.notes.preemption_priority_class = notes.text(names::preemption_priority_class);
+  pod.notes.required_node = read_required_node(notes);
+  pod.notes.reserved_since = notes.time(names::reserved_since);
+  pod.notes.promised = notes.mark(names::promised).value_or(false);
+  pod.notes.evicted_for = notes.text(names::evicted_for);
+  pod.notes.plan = notes.text(names::plan);
+  pod.notes.queue = notes.text(names::queue);
+  if (pod.notes.queue.empty()) pod.notes.queue = notes.text(names::volcano_queue);
+  pod.notes.made_from = notes.text(names::made_from);
+  pod.notes.wave = read_wave(notes);
+  pod.notes.wave_after = notes.text(names::wave_after);
+  pod.notes.loss_units = read_loss_units(notes);
+  const std::string_view held = notes.text(names::held);
   if (!held.empty()) {
     pod.shape.unsupported.push_back(std::string(names::held_need) + std::string(held));
   }
-  pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
-  pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
+  pod.notes.last_checkpoint = notes.time(names::last_checkpoint);
+  pod.notes.preemption_cost_seconds = notes.cost();
   for (const TextPair& annotation : metadata.annotations) {
     if (!names::is_mark(annotation.key)) continue;
     pod.notes.marks.push_back(
         {.key = std::string(annotation.key), .value = std::string(annotation.value)});
   }
-  pod.kept = read_kept(reader, path, metadata);
-  const std::string_view source = metadata.annotation(names::config_source);
+  pod.kept = read_kept(notes);
+  const std::string_view source = notes.text(names::config_source);
   const bool mirror = std::ranges::find(metadata.annotations, names::mirror_pod, &TextPair::key) !=
                       metadata.annotations.end();
   pod.mirror = mirror || (!source.empty() && source != "api");
@@ -370,7 +359,7 @@ PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   });
   Metadata& metadata = draft.metadata;
   finish_metadata(reader, cursor.path, row_of<Pod>.scope, metadata);
-  read_marks(reader, cursor.path, metadata, pod);
+  read_marks({reader, cursor.path, metadata}, pod);
   join_statuses(draft);
   join_ports(draft, pod);
   join_claims(draft.claim_statuses, pod.shape);

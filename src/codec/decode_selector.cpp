@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "codec/decoders.hpp"
 #include "model/normalize.hpp"
@@ -21,8 +20,7 @@ constexpr std::array operator_names = {OperatorName{"In", Operator::in},
 
 bool is_integer(std::string_view text) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
+  return parse_whole(text, value);
 }
 
 void check_values(JsonReader& reader, const FieldPath& path, const Requirement& requirement) {

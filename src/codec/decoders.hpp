@@ -4,6 +4,7 @@
 // reader. Fields that scheduling does not read are skipped, unknown fields of Kubernetes kinds too.
 #pragma once
 
+#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -63,17 +64,28 @@ inline void check_reference(const JsonField& field, std::string_view name) {
 }
 /// Refuses objects without a usable name; fills in the default namespace where one belongs.
 void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Metadata& metadata);
-/// "true" or "false" from an annotation or a label of that name; anything else is refused.
-std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                              std::string_view key);
-bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata);
-/// A time in the annotation `key`.
-std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
-                                   const Metadata& metadata, std::string_view key);
-std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata);
-std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
-                                      const Metadata& metadata);
+/// What the annotations of an object at `path` say, and its labels.
+struct ObjectNotes {
+  JsonReader& reader;
+  const FieldPath& path;
+  const Metadata& metadata;
+
+  std::string_view text(std::string_view key) const { return metadata.annotation(key); }
+  /// "true" or "false" from an annotation or a label of that name; anything else is refused.
+  std::optional<bool> mark(std::string_view key) const;
+  std::optional<Time> time(std::string_view key) const;
+  bool opted_out() const;
+  std::optional<std::int64_t> cost() const;
+  /// Of the annotation `key`.
+  void refuse(std::string_view key, std::string_view value, std::string_view message,
+              std::string_view remedy = {}) const;
+};
+/// The whole text as a number; false: it is none.
+template <class Number>
+bool parse_whole(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 /// A field of a condition. Changes, probes and heartbeats have happened: the newest one counts.
 void read_condition_time(const JsonField& value, std::optional<Time>& newest);
 /// `status.conditions` of which only the times matter.
@@ -182,17 +194,6 @@ struct PodDraft {
 };
 enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
 
-// What a kind does not have, where its schema is known: warnings, since an API
-// server of another version may have it.
-void warn_unknown_field(const JsonField& field, std::span<const std::string_view> known);
-/// Names under makeway.dev/ among annotations and labels.
-struct KnownNames {
-  std::span<const std::string_view> annotations;
-  std::span<const std::string_view> labels;
-};
-void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                        const KnownNames& known);
-
 // decode_volumes.cpp
 /// Volumes whose place matters. Everything else can be mounted anywhere.
 void decode_pod_volumes(const JsonField& value, PodShape& shape);
@@ -200,9 +201,5 @@ void decode_resource_claims(const JsonField& value, PodShape& shape);
 void decode_claim_statuses(const JsonField& value, std::vector<TextPair>& statuses);
 /// Names the claims that were made from templates.
 void join_claims(const std::vector<TextPair>& statuses, PodShape& shape);
-
-void decode_scheduling_constraints(const JsonField& value, GroupPolicy& policy);
-std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
-                                                 const Metadata& metadata);
 
 }  // namespace makeway
