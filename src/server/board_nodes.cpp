@@ -141,10 +141,7 @@ BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
 
 void write_board_nodes(DocumentWriter& writer, const BoardNodes& nodes) {
   writer.strings_field("resources", nodes.resources);
-  writer.key("bands");
-  writer.begin_array();
-  for (const std::int32_t band : nodes.bands) writer.integer(band);
-  writer.end_array();
+  write_list(writer, "bands", nodes.bands);
   writer.key("nodes");
   writer.begin_array();
   for (const BoardNode& node : nodes.nodes) {
