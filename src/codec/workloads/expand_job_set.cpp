@@ -194,11 +194,7 @@ void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
 void expand_job_set(Expansion& expansion, const Manifest& manifest) {
   const Field fields = expansion.fields(manifest);
   const Field spec = fields.at("spec");
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "jobset.sigs.k8s.io/jobset-controller") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
+  expansion.hold_if_off(spec, "jobset.sigs.k8s.io/jobset-controller");
   if (has_condition(expansion.status(manifest), {"Completed", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
     expansion.end();

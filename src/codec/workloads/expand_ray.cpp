@@ -64,8 +64,7 @@ void share_ray_losses(Expansion& expansion, const RayOrder& order, PodIndex pod,
 /// Pods of a group that are there, leaving ones included.
 std::int64_t count_ray_pods(Expansion& expansion, const RayOrder& order, std::string_view group) {
   std::int64_t count = 0;
-  const OwnerReference owner{.kind = "RayCluster", .name = order.name, .uid = order.uid};
-  for (const PodIndex pod : expansion.existing().of(expansion.namespace_name(), owner)) {
+  for (const PodIndex pod : expansion.pods_of("RayCluster", order.name, order.uid)) {
     if (expansion.existing().label(pod, "ray.io/group") != group) continue;
     ++count;
     expansion.note_present(pod);
@@ -139,13 +138,7 @@ void expand_ray_order(Expansion& expansion, const RayOrder& order) {
   }
 }
 
-void hold_ray(Expansion& expansion, const Field& spec) {
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "ray.io/kuberay-operator") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
-}
+constexpr std::string_view ray_manager = "ray.io/kuberay-operator";
 
 /// The Job that submits the work once the cluster is ready; it has the name of the RayJob.
 void make_submitter(Expansion& expansion, const Manifest& manifest, const Field& spec,
@@ -199,7 +192,7 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
   const Field fields = expansion.fields(manifest);
   const Field spec = fields.at("spec");
-  hold_ray(expansion, spec);
+  expansion.hold_if_off(spec, ray_manager);
   expand_ray_order(expansion, {.spec = spec,
                                .name = manifest.name,
                                .uid = manifest.uid,
@@ -208,7 +201,7 @@ void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
 
 void expand_ray_job(Expansion& expansion, const Manifest& manifest) {
   const Field spec = expansion.fields(manifest).at("spec");
-  hold_ray(expansion, spec);
+  expansion.hold_if_off(spec, ray_manager);
   if (spec.at("suspend").truth() && !spec.at("shutdownAfterJobFinishes").truth()) {
     spec.at("suspend").refuse("a RayJob that can be suspended shuts down after its end",
                               "set spec.shutdownAfterJobFinishes to true");
