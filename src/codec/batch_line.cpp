@@ -8,6 +8,7 @@
 
 #include "codec/json_cursor.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/json_edit.hpp"
 
 namespace makeway {
 namespace {
@@ -182,12 +183,6 @@ class FieldReader {
   Problems* problems_;
 };
 
-std::string text_member(const JsonValue& object, std::string_view key) {
-  const JsonValue* const found = object.find(key);
-  const std::string* const text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? std::string{} : *text;
-}
-
 /// "namespace/name": "node". Nothing that is empty can be meant.
 PodPlacement placement_of(const JsonMember& member) {
   const std::size_t slash = member.key.find('/');
@@ -209,9 +204,9 @@ std::vector<PodPlacement> read_placements(const JsonValue& value, std::string_vi
     for (const JsonMember& member : *object) placements.push_back(placement_of(member));
   } else if (const JsonValue::Array* const array = value.as_array()) {
     for (const JsonValue& item : *array) {
-      placements.push_back({.namespace_name = text_member(item, "namespace"),
-                            .name = text_member(item, "name"),
-                            .node = text_member(item, "node")});
+      placements.push_back({.namespace_name = std::string(text_at(item, {"namespace"})),
+                            .name = std::string(text_at(item, {"name"})),
+                            .node = std::string(text_at(item, {"node"}))});
     }
   } else {
     problems.push_back({.field = std::string(field),

@@ -8,6 +8,7 @@
 
 #include "codec/json_value.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "codec/yaml.hpp"
 
 namespace makeway {
@@ -95,9 +96,7 @@ class PlanReader {
   }
 
   static std::string optional_text(const JsonValue& from, std::string_view key) {
-    const JsonValue* const value = from.find(key);
-    const std::string* const found = value == nullptr ? nullptr : value->as_string();
-    return found == nullptr ? std::string{} : *found;
+    return std::string(text_at(from, {key}));
   }
 
   static std::string below(const std::string& path, std::string_view key) {

@@ -41,6 +41,17 @@ void SimGround::refuse(Receipt receipt, bool by_fault) {
   watch.refuse(std::move(receipt));
 }
 
+bool SimGround::is_unseen(ObjectKind kind, const std::string& namespace_name,
+                          const std::string& name, const std::string& plane) const {
+  return faults.touched(sim_name(namespace_name, name, plane)) ||
+         watch.holds_back(kind, namespace_name, name, plane);
+}
+
+void SimGround::occupy(const Pod& pod, std::int64_t sign) {
+  if (pod.node.empty()) return;
+  nodes.occupy(place_of(pod), pod.priority.value_or(0), nodes.pod_row(pod.requests), sign);
+}
+
 void SimGround::count_running(const Pod& pod, std::int64_t more) {
   if (budgets.empty() || !budgets.count(pod, more)) return;
   agenda.expect({.when = now + budgets_take, .what = Happening::budgets});

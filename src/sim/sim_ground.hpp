@@ -152,6 +152,11 @@ struct SimGround {
   /// An action of the plan is not carried out. `by_fault`: the planner could not know; otherwise
   /// the plan was wrong.
   void refuse(Receipt receipt, bool by_fault);
+  /// The planner may not have seen what became of the object.
+  bool is_unseen(ObjectKind kind, const std::string& namespace_name, const std::string& name,
+                 const std::string& plane = {}) const;
+  /// On its node; a pod without one occupies nothing.
+  void occupy(const Pod& pod, std::int64_t sign);
   /// A pod runs, or does not any more: its budgets will say so.
   void count_running(const Pod& pod, std::int64_t more);
   /// When a pod is gone that has a deletion timestamp; none: never.

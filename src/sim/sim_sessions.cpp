@@ -272,10 +272,7 @@ bool SimSessions::knows(const PlanAction& action) const {
 
 void SimSessions::refuse(const Entry& entry, const std::string& plan, std::string reason) {
   const Session& session = entry.object;
-  const std::string name = sim_name(session.namespace_name, session.name);
-  bool by_fault =
-      ground_.faults.touched(name) ||
-      ground_.watch.holds_back(ObjectKind::session, session.namespace_name, session.name);
+  bool by_fault = ground_.is_unseen(ObjectKind::session, session.namespace_name, session.name);
   for (const Kernel& kernel : session.kernels) {
     by_fault = by_fault || ground_.faults.touched(kernel.node);
   }
@@ -354,10 +351,7 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
   if (status.ends_at) {
     const bool over = !action.until && *status.ends_at <= ground_.now;
     if (over && !entry.stuck) return take_off(entry);
-    const std::string name = sim_name(action.namespace_name, action.name);
-    const bool unknown =
-        ground_.faults.touched(name) ||
-        ground_.watch.holds_back(ObjectKind::session, action.namespace_name, action.name);
+    const bool unknown = ground_.is_unseen(ObjectKind::session, action.namespace_name, action.name);
     if (!over && !unknown) ++ground_.metrics.evicted_twice;
     return;
   }
