@@ -96,8 +96,7 @@ void write_preferred_node_terms(DocumentWriter& writer,
                                 const std::vector<NodePreference>& preferences) {
   list_if(writer, names::preferred_terms, preferences, [&](const NodePreference& preference) {
     writer.integer_field("weight", preference.weight);
-    writer.key("preference");
-    write_node_term(writer, preference.term);
+    write_object(writer, "preference", [&] { write_node_term(writer, preference.term); });
   });
 }
 
@@ -134,8 +133,7 @@ void write_pod_affinity(DocumentWriter& writer, std::string_view key,
         if (!belongs(preference)) continue;
         writer.begin_object();
         writer.integer_field("weight", std::int64_t{sign} * preference.weight);
-        writer.key("podAffinityTerm");
-        write_pod_term(writer, preference.term);
+        write_object(writer, "podAffinityTerm", [&] { write_pod_term(writer, preference.term); });
         writer.end_object();
       }
       writer.end_array();
