@@ -388,7 +388,8 @@ void write_queue_status(DocumentWriter& writer, const PlanQueueStatus& status) {
 }
 
 void write_queues(DocumentWriter& writer, const Plan& plan) {
-  list_if(writer, "queues", plan.queues, write_queue);
+  if (plan.queues.empty()) return;
+  write_list(writer, "queues", plan.queues, write_queue);
   write_list(writer, "queueMoves", plan.queue_moves, write_move);
   write_list(writer, "queueStatus", plan.queue_status, write_queue_status);
 }
