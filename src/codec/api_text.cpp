@@ -30,7 +30,7 @@ Problem first_of(const Problems& problems) {
   return {.message = "it cannot be read"};
 }
 
-/// Calls `visit(key, value, path)` for each field of the one object that the text is.
+/// Calls `visit(JsonField)` for each field of the one object that the text is.
 template <class Visit>
 std::optional<Problem> each_root_field(simdjson::ondemand::parser& parser, std::string_view text,
                                        const Visit& visit) {
@@ -46,18 +46,10 @@ std::optional<Problem> each_root_field(simdjson::ondemand::parser& parser, std::
     if (wrong != simdjson::INCORRECT_TYPE) reader.broken(wrong, root);
     if (problems.empty()) return Problem{.message = "expected a JSON object"};
   } else {
-    reader.each_field(object, root,
-                      [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-                        visit(reader, key, value, path);
-                      });
+    reader.each_field(object, root, visit);
   }
   if (has_errors(problems)) return first_of(problems);
   return std::nullopt;
-}
-
-void read_text(JsonReader& reader, JsonCursor& value, const FieldPath& path, std::string& out) {
-  std::string text;
-  if (reader.read(value, path, text)) out = std::move(text);
 }
 
 }  // namespace
@@ -66,32 +58,25 @@ std::expected<ListPage, Problem> read_list_page(const PaddedText& text) {
   ListPage page;
   bool has_items = false;
   simdjson::ondemand::parser parser;
-  const auto problem = each_root_field(
-      parser, text.view(),
-      [&](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path) {
-        if (key == "kind") read_text(reader, value, path, page.kind);
-        if (key == "items") {
-          has_items = true;
-          reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-            reader.each_field(
-                item, at, [&](std::string_view name, JsonCursor& text_value, const FieldPath& to) {
-                  if (name != "kind") return;
-                  std::string kind;
-                  read_text(reader, text_value, to, kind);
-                  if (!kind.empty()) page.item_kinds.insert(std::move(kind));
-                });
-          });
-        }
-        if (key != "metadata") return;
-        reader.each_field(value, path,
-                          [&](std::string_view name, JsonCursor& text_value, const FieldPath& at) {
-                            if (name == "resourceVersion") {
-                              read_text(reader, text_value, at, page.resource_version);
-                            } else if (name == "continue") {
-                              read_text(reader, text_value, at, page.continue_token);
-                            }
-                          });
+  const auto problem = each_root_field(parser, text.view(), [&](const JsonField& value) {
+    if (value.key == "kind") value.read(page.kind);
+    if (value.key == "items") {
+      has_items = true;
+      value.each_item([&](const JsonField& item) {
+        item.each_field([&](const JsonField& text_value) {
+          if (text_value.key != "kind") return;
+          std::string kind;
+          text_value.read(kind);
+          if (!kind.empty()) page.item_kinds.insert(std::move(kind));
+        });
       });
+    }
+    if (value.key != "metadata") return;
+    value.each_field([&](const JsonField& text_value) {
+      if (text_value.key == "resourceVersion") text_value.read(page.resource_version);
+      if (text_value.key == "continue") text_value.read(page.continue_token);
+    });
+  });
   if (problem) return std::unexpected(*problem);
   if (!page.kind.ends_with("List") || !has_items) {
     return std::unexpected(Problem{
@@ -102,19 +87,18 @@ std::expected<ListPage, Problem> read_list_page(const PaddedText& text) {
 
 namespace {
 
-void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   WatchEvent& event) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& inner, const FieldPath& at) {
-    if (key == "name") read_text(reader, inner, at, event.name);
-    if (key == "namespace") read_text(reader, inner, at, event.namespace_name);
-    if (key == "uid") read_text(reader, inner, at, event.uid);
-    if (key == "resourceVersion") {
-      read_text(reader, inner, at, event.resource_version);
+void read_metadata(const JsonField& value, WatchEvent& event) {
+  value.each_field([&](const JsonField& inner) {
+    if (inner.key == "name") inner.read(event.name);
+    if (inner.key == "namespace") inner.read(event.namespace_name);
+    if (inner.key == "uid") inner.read(event.uid);
+    if (inner.key == "resourceVersion") {
+      inner.read(event.resource_version);
     }
-    if (key != "annotations" || event.type != WatchEventType::bookmark) return;
-    reader.each_field(inner, at, [&](std::string_view name, JsonCursor& mark, const FieldPath& to) {
+    if (inner.key != "annotations" || event.type != WatchEventType::bookmark) return;
+    inner.each_field([&](const JsonField& mark) {
       std::string text;
-      if (name != initial_events_end || !reader.read(mark, to, text)) return;
+      if (mark.key != initial_events_end || !mark.read(text)) return;
       event.ends_initial_events = text == "true";
     });
   });
@@ -126,18 +110,17 @@ std::expected<WatchEvent, Problem> read_watch_event(const PaddedText& line) {
   WatchEvent event;
   std::string type;
   simdjson::ondemand::parser parser;
-  auto problem = each_root_field(
-      parser, line.view(),
-      [&](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path) {
-        if (key == "type") read_text(reader, value, path, type);
-        if (key != "object") return;
-        JsonObjectCursor object;
-        if (const auto error = value.get_object().get(object)) {
-          if (error != simdjson::INCORRECT_TYPE) return reader.broken(error, path);
-          return reader.refuse(path, {}, "expected an object");
-        }
-        if (const auto error = object.raw_json().get(event.object)) reader.broken(error, path);
-      });
+  auto problem = each_root_field(parser, line.view(), [&](const JsonField& value) {
+    if (value.key == "type") value.read(type);
+    if (value.key != "object") return;
+    JsonObjectCursor object;
+    if (const auto error = value.cursor.get_object().get(object)) {
+      if (error != simdjson::INCORRECT_TYPE) return value.reader.broken(error, value.path);
+      return value.refuse({}, "expected an object");
+    }
+    if (const auto error = object.raw_json().get(event.object))
+      value.reader.broken(error, value.path);
+  });
   if (problem) return std::unexpected(*problem);
   const auto* const known =
       std::ranges::find(event_names, std::string_view(type), &EventName::name);
@@ -147,12 +130,10 @@ std::expected<WatchEvent, Problem> read_watch_event(const PaddedText& line) {
                                    .message = "expected an event of a watch with its object"});
   }
   event.type = known->type;
-  problem = each_root_field(
-      parser, event.object,
-      [&](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path) {
-        if (key == "kind") read_text(reader, value, path, event.kind);
-        if (key == "metadata") read_metadata(reader, value, path, event);
-      });
+  problem = each_root_field(parser, event.object, [&](const JsonField& value) {
+    if (value.key == "kind") value.read(event.kind);
+    if (value.key == "metadata") read_metadata(value, event);
+  });
   if (problem) return std::unexpected(*problem);
   return event;
 }

@@ -8,6 +8,7 @@
 
 #include "codec/json_cursor.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/json_edit.hpp"
 
 namespace makeway {
 namespace {
@@ -78,21 +79,20 @@ void find_fields(std::string& line, RawFields& fields, JsonReader& reader) {
   if (document.get_object().get(object) != simdjson::SUCCESS) {
     return reader.refuse(root, shorten(line, 20), "expected a mapping with a snapshot");
   }
-  reader.each_field(
-      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-        const auto known = std::ranges::find(other_fields, key);
-        std::string_view* target = nullptr;
-        if (key == "snapshot") target = &fields.snapshot;
-        if (key == "kind") target = &fields.kind;
-        if (known != other_fields.end()) {
-          target = &fields.others[static_cast<std::size_t>(known - other_fields.begin())];
-        }
-        if (std::ranges::find(all_fields, key) == all_fields.end()) {
-          fields.unknown.emplace_back(key);
-        }
-        if (target == nullptr) return;
-        if (const auto error = raw_text(value, *target)) reader.broken(error, path);
-      });
+  reader.each_field(object, root, [&](const JsonField& value) {
+    const auto known = std::ranges::find(other_fields, value.key);
+    std::string_view* target = nullptr;
+    if (value.key == "snapshot") target = &fields.snapshot;
+    if (value.key == "kind") target = &fields.kind;
+    if (known != other_fields.end()) {
+      target = &fields.others[static_cast<std::size_t>(known - other_fields.begin())];
+    }
+    if (std::ranges::find(all_fields, value.key) == all_fields.end()) {
+      fields.unknown.emplace_back(value.key);
+    }
+    if (target == nullptr) return;
+    if (const auto error = raw_text(value.cursor, *target)) value.reader.broken(error, value.path);
+  });
   if (reader.is_broken()) return;
   const char* position = nullptr;
   if (document.current_location().get(position) != simdjson::OUT_OF_BOUNDS) {
@@ -183,12 +183,6 @@ class FieldReader {
   Problems* problems_;
 };
 
-std::string text_member(const JsonValue& object, std::string_view key) {
-  const JsonValue* const found = object.find(key);
-  const std::string* const text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? std::string{} : *text;
-}
-
 /// "namespace/name": "node". Nothing that is empty can be meant.
 PodPlacement placement_of(const JsonMember& member) {
   const std::size_t slash = member.key.find('/');
@@ -210,9 +204,9 @@ std::vector<PodPlacement> read_placements(const JsonValue& value, std::string_vi
     for (const JsonMember& member : *object) placements.push_back(placement_of(member));
   } else if (const JsonValue::Array* const array = value.as_array()) {
     for (const JsonValue& item : *array) {
-      placements.push_back({.namespace_name = text_member(item, "namespace"),
-                            .name = text_member(item, "name"),
-                            .node = text_member(item, "node")});
+      placements.push_back({.namespace_name = std::string(text_at(item, {"namespace"})),
+                            .name = std::string(text_at(item, {"name"})),
+                            .node = std::string(text_at(item, {"node"}))});
     }
   } else {
     problems.push_back({.field = std::string(field),

@@ -254,18 +254,17 @@ void ObjectDecoder::State::list(JsonReader& reader, JsonObjectCursor& object, co
     item_type = {.api_version = type.api_version,
                  .kind = type.kind.substr(0, type.kind.size() - 4)};
   }
-  reader.each_field(object, path,
-                    [&](std::string_view key, JsonCursor& items, const FieldPath& at) {
-                      if (key != "items") return;
-                      reader.each_item(items, at, [&](JsonCursor& item, const FieldPath& to) {
-                        JsonObjectCursor inner;
-                        if (const auto error = item.get_object().get(inner)) {
-                          if (error != simdjson::INCORRECT_TYPE) return reader.broken(error, to);
-                          return reader.refuse(to, {}, "expected an object");
-                        }
-                        any_object(reader, inner, to, item_type, depth + 1);
-                      });
-                    });
+  reader.each_field(object, path, [&](const JsonField& items) {
+    if (items.key != "items") return;
+    items.each_item([&](const JsonField& item) {
+      JsonObjectCursor inner;
+      if (const auto error = item.cursor.get_object().get(inner)) {
+        if (error != simdjson::INCORRECT_TYPE) return item.reader.broken(error, item.path);
+        return item.refuse({}, "expected an object");
+      }
+      any_object(reader, inner, item.path, item_type, depth + 1);
+    });
+  });
 }
 
 void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "codec/decoders.hpp"
 #include "model/names.hpp"
@@ -27,25 +26,23 @@ bool is_read_here(std::string_view key) {
   return key.starts_with("makeway.dev/") || std::ranges::find(others, key) != others.end();
 }
 
-void decode_annotations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        Metadata& metadata) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+void decode_annotations(const JsonField& value, Metadata& metadata) {
+  value.each_field([&](const JsonField& item) {
     std::string_view text;
-    if ((metadata.all_annotations || is_read_here(key)) && reader.read(item, at, text)) {
-      metadata.annotations.push_back({.key = key, .value = text});
+    if ((metadata.all_annotations || is_read_here(item.key)) && item.read(text)) {
+      metadata.annotations.push_back({.key = item.key, .value = text});
     }
   });
 }
 
-void decode_owners(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   Metadata& metadata) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_owners(const JsonField& value, Metadata& metadata) {
+  value.each_item([&](const JsonField& item) {
     OwnerReference owner;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "kind") reader.read(field, to, owner.kind);
-      if (key == "name") reader.read(field, to, owner.name);
-      if (key == "uid") reader.read(field, to, owner.uid);
-      if (key == "controller") reader.read(field, to, owner.controller);
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "kind") field.read(owner.kind);
+      if (field.key == "name") field.read(owner.name);
+      if (field.key == "uid") field.read(owner.uid);
+      if (field.key == "controller") field.read(owner.controller);
     });
     metadata.owners.push_back(std::move(owner));
   });
@@ -86,45 +83,43 @@ void Metadata::clear() {
   name_refused = false;
 }
 
-void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
-    const std::size_t before = reader.problem_count();
+void decode_labels(const JsonField& value, Labels& labels) {
+  value.each_field([&](const JsonField& item) {
+    const std::size_t before = value.reader.problem_count();
     std::string_view text;
-    reader.read(item, at, text);  // Null is the empty text, as in Kubernetes.
-    if (reader.problem_count() > before) return;
-    labels.push_back({.key = std::string(key), .value = std::string(text)});
+    item.read(text);  // Null is the empty text, as in Kubernetes.
+    if (value.reader.problem_count() > before) return;
+    labels.push_back({.key = std::string(item.key), .value = std::string(text)});
   });
   if (!std::ranges::is_sorted(labels)) std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels, {}, &Label::key);
   if (twice == labels.end()) return;
-  reader.refuse(path.at(twice->key), twice->value, "the key appears twice");
+  value.reader.refuse(value.path.at(twice->key), twice->value, "the key appears twice");
   normalize(labels);
 }
 
-void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                     Metadata& metadata) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    Time time;
-    if (key == "name") {
-      const std::size_t before = reader.problem_count();
-      reader.read(field, at, metadata.name);
-      metadata.name_refused = reader.problem_count() > before;
-    } else if (key == "namespace") {
-      reader.read(field, at, metadata.namespace_name);
-    } else if (key == "uid") {
-      reader.read(field, at, metadata.uid);
-    } else if (key == "labels") {
-      decode_labels(reader, field, at, metadata.labels);
-    } else if (key == "annotations") {
-      decode_annotations(reader, field, at, metadata);
-    } else if (key == "ownerReferences") {
-      decode_owners(reader, field, at, metadata);
-    } else if (key == "creationTimestamp") {
-      if (reader.read(field, at, time)) metadata.created = time;
-    } else if (key == "deletionTimestamp") {
-      if (reader.read(field, at, time)) metadata.deletion = time;
-    } else if (key == "deletionGracePeriodSeconds") {
-      reader.read(field, at, metadata.deletion_grace_seconds);
+void decode_metadata(const JsonField& value, Metadata& metadata) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") {
+      const std::size_t before = value.reader.problem_count();
+      field.read(metadata.name);
+      metadata.name_refused = value.reader.problem_count() > before;
+    } else if (field.key == "namespace") {
+      field.read(metadata.namespace_name);
+    } else if (field.key == "uid") {
+      field.read(metadata.uid);
+    } else if (field.key == "labels") {
+      decode_labels(field, metadata.labels);
+    } else if (field.key == "annotations") {
+      decode_annotations(field, metadata);
+    } else if (field.key == "ownerReferences") {
+      decode_owners(field, metadata);
+    } else if (field.key == "creationTimestamp") {
+      field.read(metadata.created);
+    } else if (field.key == "deletionTimestamp") {
+      field.read(metadata.deletion);
+    } else if (field.key == "deletionGracePeriodSeconds") {
+      field.read(metadata.deletion_grace_seconds);
     }
   });
 }
@@ -157,82 +152,71 @@ void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Met
   check_name(reader, at.at("namespace"), metadata.namespace_name);
 }
 
-std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                              std::string_view key) {
+void ObjectNotes::refuse(std::string_view key, std::string_view value, std::string_view message,
+                         std::string_view remedy) const {
   const FieldPath at = path.at("metadata");
-  std::string_view text = metadata.annotation(key);
-  const bool from_annotation = !text.empty();
-  if (!from_annotation) text = metadata.label(key);
-  if (text.empty()) return std::nullopt;
-  if (text == "true" || text == "false") return text == "true";
+  const FieldPath annotations = at.at("annotations");
+  reader.refuse(annotations.at(key), value, message, remedy);
+}
+
+std::optional<bool> ObjectNotes::mark(std::string_view key) const {
+  std::string_view value = text(key);
+  const bool from_annotation = !value.empty();
+  if (!from_annotation) value = metadata.label(key);
+  if (value.empty()) return std::nullopt;
+  if (value == "true" || value == "false") return value == "true";
+  const FieldPath at = path.at("metadata");
   const FieldPath owner = at.at(from_annotation ? "annotations" : "labels");
-  reader.refuse(owner.at(key), text, "expected \"true\" or \"false\"");
+  reader.refuse(owner.at(key), value, "expected \"true\" or \"false\"");
   return std::nullopt;
 }
 
-bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+bool ObjectNotes::opted_out() const {
   for (const std::string_view key : {names::allow_preemption, names::yunikorn_allow_preemption}) {
-    const std::optional<bool> allowed = read_mark(reader, path, metadata, key);
-    if (allowed) return !*allowed;
+    if (const std::optional<bool> allowed = mark(key)) return !*allowed;
   }
   return false;
 }
 
-std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
-                                   const Metadata& metadata, std::string_view key) {
-  const std::string_view text = metadata.annotation(key);
-  if (text.empty()) return std::nullopt;
-  const Result<Time> time = parse_time(text);
-  if (time) return *time;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(key), text,
-                "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
+std::optional<Time> ObjectNotes::time(std::string_view key) const {
+  const std::string_view value = text(key);
+  if (value.empty()) return std::nullopt;
+  if (const Result<Time> time = parse_time(value)) return *time;
+  refuse(key, value, "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
   return std::nullopt;
 }
 
-std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata) {
-  return read_time_note(reader, path, metadata, names::last_checkpoint);
-}
-
-std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
-                                      const Metadata& metadata) {
+std::optional<std::int64_t> ObjectNotes::cost() const {
   constexpr std::int64_t cost_max = 1'000'000'000'000;  // Some 30,000 years of lost work.
-  const std::string_view text = metadata.annotation(names::preemption_cost);
-  if (text.empty()) return std::nullopt;
+  const std::string_view value = text(names::preemption_cost);
+  if (value.empty()) return std::nullopt;
   std::int64_t seconds = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && seconds >= 0 && seconds <= cost_max) return seconds;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::preemption_cost), text,
-                fmt::format("expected seconds of lost work per pod, 0 to {}", cost_max));
+  if (parse_whole(value, seconds) && seconds >= 0 && seconds <= cost_max) return seconds;
+  refuse(names::preemption_cost, value,
+         fmt::format("expected seconds of lost work per pod, 0 to {}", cost_max));
   return std::nullopt;
 }
 
-void read_condition_time(JsonReader& reader, std::string_view key, JsonCursor& value,
-                         const FieldPath& path, std::optional<Time>& newest) {
-  if (key != "lastTransitionTime" && key != "lastProbeTime" && key != "lastHeartbeatTime") return;
+void read_condition_time(const JsonField& value, std::optional<Time>& newest) {
+  if (value.key != "lastTransitionTime" && value.key != "lastProbeTime" &&
+      value.key != "lastHeartbeatTime")
+    return;
   Time time;
-  if (reader.read(value, path, time) && (!newest || *newest < time)) newest = time;
+  if (value.read(time) && (!newest || *newest < time)) newest = time;
 }
 
-void decode_condition_times(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                            std::optional<Time>& newest) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& to) {
-    reader.each_field(item, to, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-      read_condition_time(reader, key, field, at, newest);
-    });
+void decode_condition_times(const JsonField& value, std::optional<Time>& newest) {
+  value.each_item([&](const JsonField& item) {
+    item.each_field([&](const JsonField& field) { read_condition_time(field, newest); });
   });
 }
 
-PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
-                                        const FieldPath& path) {
+PreemptionPolicy read_preemption_policy(const JsonField& value) {
   std::string_view text;
-  if (!reader.read(value, path, text) || text.empty()) return PreemptionPolicy::unset;
+  if (!value.read(text) || text.empty()) return PreemptionPolicy::unset;
   if (text == "Never") return PreemptionPolicy::never;
   if (text == "PreemptLowerPriority") return PreemptionPolicy::preempt_lower_priority;
-  reader.refuse(path, text, "expected PreemptLowerPriority or Never");
+  value.refuse(text, "expected PreemptLowerPriority or Never");
   return PreemptionPolicy::unset;
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -13,64 +12,62 @@
 namespace makeway {
 namespace {
 
-void read_gates(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                std::vector<std::string>& needs) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void read_gates(const JsonField& value, std::vector<std::string>& needs) {
+  value.each_item([&](const JsonField& item) {
     std::string_view name;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "name") reader.read(field, to, name);
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "name") field.read(name);
     });
     needs.push_back("schedulingGate " + std::string(name));
   });
 }
 
-void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "podGroupName" && reader.read(field, at, pod.group)) {
-      check_reference(reader, at, pod.group);
+void decode_group(const JsonField& value, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "podGroupName" && field.read(pod.group)) {
+      check_reference(field, pod.group);
     }
   });
 }
 
 /// The 1.35 form: the pod names the workload, one of its groups and perhaps a replica.
-void decode_workload_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
+void decode_workload_group(const JsonField& value, Pod& pod) {
   std::string_view workload;
   std::string_view group;
   std::string_view replica;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  value.each_field([&](const JsonField& field) {
     for (const auto& [name, target] : {std::pair{"name", &workload}, std::pair{"podGroup", &group},
                                        std::pair{"podGroupReplicaKey", &replica}}) {
-      if (key == name && reader.read(field, at, *target)) check_reference(reader, at, *target);
+      if (field.key == name && field.read(*target)) check_reference(field, *target);
     }
   });
   if (!workload.empty() && !group.empty()) pod.group = group_name(workload, group, replica);
 }
 
 /// What a pod asks of its place; false when the key is none of these.
-bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& field,
-                      const FieldPath& at, PodDraft& draft, Pod& pod) {
+bool decode_placement(const JsonField& field, PodDraft& draft, Pod& pod) {
   PodShape& shape = pod.shape;
-  if (key == "tolerations") {
-    decode_tolerations(reader, field, at, shape.tolerations);
-  } else if (key == "affinity") {
-    decode_affinity(reader, field, at, shape, draft.shape);
-  } else if (key == "nodeSelector") {
-    decode_labels(reader, field, at, shape.node_selector);
-  } else if (key == "topologySpreadConstraints") {
-    decode_spread(reader, field, at, draft.shape);
-  } else if (key == "volumes") {
-    decode_pod_volumes(reader, field, at, shape);
-  } else if (key == "resourceClaims") {
-    decode_resource_claims(reader, field, at, shape);
-  } else if (key == "schedulingGates") {
-    read_gates(reader, field, at, shape.unsupported);
-  } else if (key == "schedulingGroup" || key == "workloadRef") {
+  if (field.key == "tolerations") {
+    decode_tolerations(field, shape.tolerations);
+  } else if (field.key == "affinity") {
+    decode_affinity(field, shape, draft.shape);
+  } else if (field.key == "nodeSelector") {
+    decode_labels(field, shape.node_selector);
+  } else if (field.key == "topologySpreadConstraints") {
+    decode_spread(field, draft.shape);
+  } else if (field.key == "volumes") {
+    decode_pod_volumes(field, shape);
+  } else if (field.key == "resourceClaims") {
+    decode_resource_claims(field, shape);
+  } else if (field.key == "schedulingGates") {
+    read_gates(field, shape.unsupported);
+  } else if (field.key == "schedulingGroup" || field.key == "workloadRef") {
     const std::string other = std::exchange(pod.group, {});
-    const auto decode = key == "workloadRef" ? decode_workload_group : decode_group;
-    decode(reader, field, at, pod);
+    const auto decode = field.key == "workloadRef" ? decode_workload_group : decode_group;
+    decode(field, pod);
     if (!other.empty() && !pod.group.empty()) {
-      reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
-                    "a pod is in one group: leave schedulingGroup or workloadRef out");
+      field.refuse(pod.group, fmt::format("the pod is in group {} already", shorten(other)),
+                   "a pod is in one group: leave schedulingGroup or workloadRef out");
       pod.group.clear();  // It is unknown which.
     } else if (pod.group.empty()) {
       pod.group = other;
@@ -81,48 +78,43 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
   return true;
 }
 
-void decode_spec(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                 Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "containers") {
-      decode_containers(reader, field, at, ContainersOf::pod, draft.resources.containers,
-                        draft.ports);
-    } else if (key == "initContainers") {
-      decode_containers(reader, field, at, ContainersOf::init, draft.resources.init_containers,
-                        draft.ports);
-    } else if (key == "nodeName") {
-      if (reader.read(field, at, pod.node)) check_reference(reader, at, pod.node);
-    } else if (key == "schedulerName") {
-      reader.read(field, at, pod.scheduler);
-    } else if (key == "priorityClassName") {
-      reader.read(field, at, pod.priority_class);
-    } else if (key == "priority") {
-      std::int32_t priority = 0;
-      if (reader.read(field, at, priority)) pod.priority = priority;
-    } else if (key == "preemptionPolicy") {
-      pod.preemption_policy = read_preemption_policy(reader, field, at);
-    } else if (key == "overhead") {
-      decode_resource_list(reader, field, at, draft.resources.overhead);
-    } else if (key == "resources") {
-      decode_resources(reader, field, at, draft.resources.requests, draft.resources.limits);
-    } else if (key == "hostNetwork") {
-      reader.read(field, at, draft.host_network);
+void decode_spec(const JsonField& value, PodDraft& draft, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "containers") {
+      decode_containers(field, ContainersOf::pod, draft.resources.containers, draft.ports);
+    } else if (field.key == "initContainers") {
+      decode_containers(field, ContainersOf::init, draft.resources.init_containers, draft.ports);
+    } else if (field.key == "nodeName") {
+      if (field.read(pod.node)) check_reference(field, pod.node);
+    } else if (field.key == "schedulerName") {
+      field.read(pod.scheduler);
+    } else if (field.key == "priorityClassName") {
+      field.read(pod.priority_class);
+    } else if (field.key == "priority") {
+      field.read(pod.priority);
+    } else if (field.key == "preemptionPolicy") {
+      pod.preemption_policy = read_preemption_policy(field);
+    } else if (field.key == "overhead") {
+      decode_resource_list(field, draft.resources.overhead);
+    } else if (field.key == "resources") {
+      decode_resources(field, draft.resources.requests, draft.resources.limits);
+    } else if (field.key == "hostNetwork") {
+      field.read(draft.host_network);
     } else {
-      decode_placement(reader, key, field, at, draft, pod);
+      decode_placement(field, draft, pod);
     }
   });
 }
 
-void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                      Pod& pod) {
+void decode_condition(const JsonField& value, PodDraft& draft, Pod& pod) {
   std::string_view type;
   std::string_view status;
   std::string_view reason;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "type") reader.read(field, at, type);
-    if (key == "status") reader.read(field, at, status);
-    if (key == "reason") reader.read(field, at, reason);
-    read_condition_time(reader, key, field, at, pod.observed);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "type") field.read(type);
+    if (field.key == "status") field.read(status);
+    if (field.key == "reason") field.read(reason);
+    read_condition_time(field, pod.observed);
   });
   // Kubernetes looks at the reason of this one only.
   if (type == "PodResizePending") draft.resources.resize_infeasible = reason == "Infeasible";
@@ -133,31 +125,27 @@ void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& pa
   }
 }
 
-void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
-                   Pod& pod) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    Time time;
-    if (key == "phase") {
-      reader.read(field, at, draft.phase);
-    } else if (key == "startTime") {
-      if (reader.read(field, at, time)) pod.started = time;
-    } else if (key == "nominatedNodeName") {
-      if (reader.read(field, at, pod.nominated_node)) {
-        check_reference(reader, at, pod.nominated_node);
+void decode_status(const JsonField& value, PodDraft& draft, Pod& pod) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "phase") {
+      field.read(draft.phase);
+    } else if (field.key == "startTime") {
+      field.read(pod.started);
+    } else if (field.key == "nominatedNodeName") {
+      if (field.read(pod.nominated_node)) {
+        check_reference(field, pod.nominated_node);
       }
-    } else if (key == "conditions") {
-      reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-        decode_condition(reader, item, to, draft, pod);
-      });
-    } else if (key == "resources") {
+    } else if (field.key == "conditions") {
+      field.each_item([&](const JsonField& item) { decode_condition(item, draft, pod); });
+    } else if (field.key == "resources") {
       ResourceList limits;
-      decode_resources(reader, field, at, draft.resources.actual, limits);
-    } else if (key == "allocatedResources") {
-      decode_resource_list(reader, field, at, draft.resources.allocated);
-    } else if (key == "resourceClaimStatuses") {
-      decode_claim_statuses(reader, field, at, draft.claim_statuses);
-    } else if (key == "containerStatuses" || key == "initContainerStatuses") {
-      decode_container_statuses(reader, field, at, draft.statuses);
+      decode_resources(field, draft.resources.actual, limits);
+    } else if (field.key == "allocatedResources") {
+      decode_resource_list(field, draft.resources.allocated);
+    } else if (field.key == "resourceClaimStatuses") {
+      decode_claim_statuses(field, draft.claim_statuses);
+    } else if (field.key == "containerStatuses" || field.key == "initContainerStatuses") {
+      decode_container_statuses(field, draft.statuses);
     }
   });
 }
@@ -196,32 +184,28 @@ bool has_marks(const Metadata& metadata) {
          });
 }
 
-std::string_view read_required_node(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata) {
-  const auto found = std::ranges::find(metadata.annotations, names::required_node, &TextPair::key);
-  if (found == metadata.annotations.end()) return {};
-  const FieldPath at = path.at("metadata");
-  const FieldPath annotations = at.at("annotations");
+std::string_view read_required_node(const ObjectNotes& notes) {
+  const auto& annotations = notes.metadata.annotations;
+  const auto found = std::ranges::find(annotations, names::required_node, &TextPair::key);
+  if (found == annotations.end()) return {};
   if (found->value.empty()) {
-    reader.refuse(annotations.at(names::required_node), {}, "expected the name of a node",
-                  "name one or leave the annotation out");
+    notes.refuse(names::required_node, {}, "expected the name of a node",
+                 "name one or leave the annotation out");
   }
-  check_reference(reader, annotations.at(names::required_node), found->value);
+  const FieldPath at = notes.path.at("metadata");
+  const FieldPath below = at.at("annotations");
+  check_reference(notes.reader, below.at(names::required_node), found->value);
   return found->value;
 }
 
 /// 0 without the annotation.
-std::int32_t read_wave(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+std::int32_t read_wave(const ObjectNotes& notes) {
   constexpr std::int32_t wave_max = 1'000'000;
-  const std::string_view text = metadata.annotation(names::wave);
+  const std::string_view text = notes.text(names::wave);
   if (text.empty()) return 0;
   std::int32_t wave = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wave);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && wave >= 0 && wave <= wave_max) return wave;
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::wave), text,
-                fmt::format("expected the number of a wave, 0 to {}", wave_max));
+  if (parse_whole(text, wave) && wave >= 0 && wave <= wave_max) return wave;
+  notes.refuse(names::wave, text, fmt::format("expected the number of a wave, 0 to {}", wave_max));
   return 0;
 }
 
@@ -233,26 +217,21 @@ std::optional<LossShare> parse_loss_share(std::string_view text) {
   if (first == 0 || second == std::string_view::npos) return std::nullopt;
   LossShare share{.unit = std::string(text.substr(0, first)),
                   .part = std::string(text.substr(first + 1, second - first - 1))};
-  const std::string_view number = text.substr(second + 1);
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), share.allowed);
-  const bool whole = error == std::errc{} && end == number.data() + number.size();
+  const bool whole = parse_whole(text.substr(second + 1), share.allowed);
   constexpr std::int64_t allowed_max = std::numeric_limits<std::int32_t>::max();
   if (!whole || share.allowed < 0 || share.allowed > allowed_max) return std::nullopt;
   return share;
 }
 
-std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path,
-                                       const Metadata& metadata) {
+std::vector<LossShare> read_loss_units(const ObjectNotes& notes) {
   std::vector<LossShare> shares;
-  const std::string_view text = metadata.annotation(names::loss_units);
+  const std::string_view text = notes.text(names::loss_units);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     std::optional<LossShare> share = parse_loss_share(text.substr(begin, end - begin));
     if (!share) {
-      const FieldPath at = path.at("metadata");
-      reader.refuse(at.at("annotations").at(names::loss_units), text,
-                    "expected UNIT;PART;NUMBER, with commas between several");
+      notes.refuse(names::loss_units, text,
+                   "expected UNIT;PART;NUMBER, with commas between several");
       return {};
     }
     shares.push_back(std::move(*share));
@@ -261,47 +240,46 @@ std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path
   return shares;
 }
 
-KeptBy read_kept(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
-  const std::string_view text = metadata.annotation(names::kept_by);
+KeptBy read_kept(const ObjectNotes& notes) {
+  const std::string_view text = notes.text(names::kept_by);
   if (text.empty()) return KeptBy::none;
   const auto* const found = std::ranges::find(kept_by_names, text);
   if (found != kept_by_names.end()) return static_cast<KeptBy>(found - kept_by_names.begin());
-  const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::kept_by), text,
-                "expected other-scheduler or two-budgets");
+  notes.refuse(names::kept_by, text, "expected other-scheduler or two-budgets");
   return KeptBy::none;
 }
 
-void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
+void read_marks(const ObjectNotes& notes, Pod& pod) {
+  const Metadata& metadata = notes.metadata;
   if (!has_marks(metadata)) return;
-  pod.opted_out = read_opted_out(reader, path, metadata);
-  pod.is_protected = read_mark(reader, path, metadata, names::protected_member).value_or(false);
-  pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
-  pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
-  pod.notes.required_node = read_required_node(reader, path, metadata);
-  pod.notes.reserved_since = read_time_note(reader, path, metadata, names::reserved_since);
-  pod.notes.promised = read_mark(reader, path, metadata, names::promised).value_or(false);
-  pod.notes.evicted_for = metadata.annotation(names::evicted_for);
-  pod.notes.plan = metadata.annotation(names::plan);
-  pod.notes.queue = metadata.annotation(names::queue);
-  if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::volcano_queue);
-  pod.notes.made_from = metadata.annotation(names::made_from);
-  pod.notes.wave = read_wave(reader, path, metadata);
-  pod.notes.wave_after = metadata.annotation(names::wave_after);
-  pod.notes.loss_units = read_loss_units(reader, path, metadata);
-  const std::string_view held = metadata.annotation(names::held);
+  pod.opted_out = notes.opted_out();
+  pod.is_protected = notes.mark(names::protected_member).value_or(false);
+  pod.is_owner = notes.mark(names::owner).value_or(false);
+  pod.notes.preemption_priority_class = notes.text(names::preemption_priority_class);
+  pod.notes.required_node = read_required_node(notes);
+  pod.notes.reserved_since = notes.time(names::reserved_since);
+  pod.notes.promised = notes.mark(names::promised).value_or(false);
+  pod.notes.evicted_for = notes.text(names::evicted_for);
+  pod.notes.plan = notes.text(names::plan);
+  pod.notes.queue = notes.text(names::queue);
+  if (pod.notes.queue.empty()) pod.notes.queue = notes.text(names::volcano_queue);
+  pod.notes.made_from = notes.text(names::made_from);
+  pod.notes.wave = read_wave(notes);
+  pod.notes.wave_after = notes.text(names::wave_after);
+  pod.notes.loss_units = read_loss_units(notes);
+  const std::string_view held = notes.text(names::held);
   if (!held.empty()) {
     pod.shape.unsupported.push_back(std::string(names::held_need) + std::string(held));
   }
-  pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
-  pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
+  pod.notes.last_checkpoint = notes.time(names::last_checkpoint);
+  pod.notes.preemption_cost_seconds = notes.cost();
   for (const TextPair& annotation : metadata.annotations) {
     if (!names::is_mark(annotation.key)) continue;
     pod.notes.marks.push_back(
         {.key = std::string(annotation.key), .value = std::string(annotation.value)});
   }
-  pod.kept = read_kept(reader, path, metadata);
-  const std::string_view source = metadata.annotation(names::config_source);
+  pod.kept = read_kept(notes);
+  const std::string_view source = notes.text(names::config_source);
   const bool mirror = std::ranges::find(metadata.annotations, names::mirror_pod, &TextPair::key) !=
                       metadata.annotations.end();
   pod.mirror = mirror || (!source.empty() && source != "api");
@@ -370,19 +348,18 @@ PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   JsonReader& reader = cursor.reader;
   draft.clear();
   clear(pod);
-  reader.each_field(cursor.object, cursor.path,
-                    [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                      if (key == "metadata") {
-                        decode_metadata(reader, field, at, draft.metadata);
-                      } else if (key == "spec") {
-                        decode_spec(reader, field, at, draft, pod);
-                      } else if (key == "status") {
-                        decode_status(reader, field, at, draft, pod);
-                      }
-                    });
+  reader.each_field(cursor.object, cursor.path, [&](const JsonField& field) {
+    if (field.key == "metadata") {
+      decode_metadata(field, draft.metadata);
+    } else if (field.key == "spec") {
+      decode_spec(field, draft, pod);
+    } else if (field.key == "status") {
+      decode_status(field, draft, pod);
+    }
+  });
   Metadata& metadata = draft.metadata;
   finish_metadata(reader, cursor.path, row_of<Pod>.scope, metadata);
-  read_marks(reader, cursor.path, metadata, pod);
+  read_marks({reader, cursor.path, metadata}, pod);
   join_statuses(draft);
   join_ports(draft, pod);
   join_claims(draft.claim_statuses, pod.shape);

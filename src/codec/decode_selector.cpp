@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "codec/decoders.hpp"
 #include "model/normalize.hpp"
@@ -21,8 +20,7 @@ constexpr std::array operator_names = {OperatorName{"In", Operator::in},
 
 bool is_integer(std::string_view text) {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
+  return parse_whole(text, value);
 }
 
 void check_values(JsonReader& reader, const FieldPath& path, const Requirement& requirement) {
@@ -50,17 +48,16 @@ void check_values(JsonReader& reader, const FieldPath& path, const Requirement& 
   }
 }
 
-void read_operator(JsonReader& reader, JsonCursor& value, const FieldPath& path, RequirementsOf of,
-                   Requirement& requirement) {
+void read_operator(const JsonField& value, RequirementsOf of, Requirement& requirement) {
   std::string_view text;
-  if (!reader.read(value, path, text)) return;
+  if (!value.read(text)) return;
   const auto found = std::ranges::find(operator_names, text, &OperatorName::name);
   const bool known = found != operator_names.end() &&
                      (of == RequirementsOf::nodes || found->operation < Operator::greater_than);
   if (!known) {
-    reader.refuse(path, text,
-                  of == RequirementsOf::nodes ? "expected In, NotIn, Exists, DoesNotExist, Gt or Lt"
-                                              : "expected In, NotIn, Exists or DoesNotExist");
+    value.refuse(text, of == RequirementsOf::nodes
+                           ? "expected In, NotIn, Exists, DoesNotExist, Gt or Lt"
+                           : "expected In, NotIn, Exists or DoesNotExist");
     return;
   }
   requirement.operation = found->operation;
@@ -68,54 +65,50 @@ void read_operator(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 
 }  // namespace
 
-void decode_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                  std::vector<std::string>& texts) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_texts(const JsonField& value, std::vector<std::string>& texts) {
+  value.each_item([&](const JsonField& item) {
     std::string_view text;
-    if (reader.read(item, at, text)) texts.emplace_back(text);
+    if (item.read(text)) texts.emplace_back(text);
   });
 }
 
-void decode_requirements(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                         RequirementsOf of, std::vector<Requirement>& requirements) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_requirements(const JsonField& value, RequirementsOf of,
+                         std::vector<Requirement>& requirements) {
+  value.each_item([&](const JsonField& item) {
     Requirement requirement;
     bool has_operator = false;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "key") {
-        reader.read(field, to, requirement.key);
-      } else if (key == "operator") {
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "key") field.read(requirement.key);
+      if (field.key == "operator") {
         has_operator = true;
-        read_operator(reader, field, to, of, requirement);
-      } else if (key == "values") {
-        decode_texts(reader, field, to, requirement.values);
+        read_operator(field, of, requirement);
       }
+      if (field.key == "values") decode_texts(field, requirement.values);
     });
-    if (requirement.key.empty()) reader.refuse(at.at("key"), {}, "expected a label key");
+    if (requirement.key.empty()) item.refuse_at("key", {}, "expected a label key");
     if (has_operator) {
-      check_values(reader, at, requirement);
+      check_values(value.reader, item.path, requirement);
     } else {
-      reader.refuse(at.at("operator"), {}, "every requirement needs an operator");
+      item.refuse_at("operator", {}, "every requirement needs an operator");
     }
     requirements.push_back(std::move(requirement));
   });
 }
 
-void decode_label_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::optional<LabelSelector>& selector) {
-  if (reader.is_null(value, path)) return;
+void decode_label_selector(const JsonField& value, std::optional<LabelSelector>& selector) {
+  if (value.is_null()) return;
   LabelSelector read;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "matchLabels") {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "matchLabels") {
       Labels labels;
-      decode_labels(reader, field, at, labels);
+      decode_labels(field, labels);
       for (Label& label : labels) {
         read.requirements.push_back({.key = std::move(label.key),
                                      .operation = Operator::in,
                                      .values = {std::move(label.value)}});
       }
-    } else if (key == "matchExpressions") {
-      decode_requirements(reader, field, at, RequirementsOf::pods, read.requirements);
+    } else if (field.key == "matchExpressions") {
+      decode_requirements(field, RequirementsOf::pods, read.requirements);
     }
   });
   normalize(read);

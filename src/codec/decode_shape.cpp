@@ -8,16 +8,15 @@
 namespace makeway {
 namespace {
 
-void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                      NodeSelectorTerm& term) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "matchExpressions") {
-      decode_requirements(reader, field, at, RequirementsOf::nodes, term.labels);
-    } else if (key == "matchFields") {
-      decode_requirements(reader, field, at, RequirementsOf::nodes, term.fields);
+void decode_node_term(const JsonField& value, NodeSelectorTerm& term) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "matchExpressions") {
+      decode_requirements(field, RequirementsOf::nodes, term.labels);
+    } else if (field.key == "matchFields") {
+      decode_requirements(field, RequirementsOf::nodes, term.fields);
       for (const Requirement& requirement : term.fields) {
         if (requirement.key == "metadata.name") continue;
-        reader.refuse(at, requirement.key, "the only field to select by is metadata.name");
+        field.refuse(requirement.key, "the only field to select by is metadata.name");
       }
     }
   });
@@ -30,161 +29,136 @@ void check_weight(JsonReader& reader, const FieldPath& path, std::int32_t weight
   reader.refuse(path.at("weight"), std::to_string(weight), "expected an integer from 1 to 100");
 }
 
-void decode_preferred_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                                std::vector<NodePreference>& preferences) {
-  NodePreference preference{.weight = 0, .term = {}};
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "weight") {
-      reader.read(field, at, preference.weight);
-    } else if (key == "preference") {
-      decode_node_term(reader, field, at, preference.term);
-    }
+void decode_preferred_node_term(const JsonField& value, std::vector<NodePreference>& preferences) {
+  NodePreference preference{.weight = 0};
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "weight") field.read(preference.weight);
+    if (field.key == "preference") decode_node_term(field, preference.term);
   });
-  check_weight(reader, path, preference.weight);
+  check_weight(value.reader, value.path, preference.weight);
   // A preference without a requirement matches no node.
   if (preference.term.labels.empty() && preference.term.fields.empty()) return;
   preferences.push_back(std::move(preference));
 }
 
-void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          PodShape& shape) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == names::required_terms) {
-      decode_node_selector(reader, field, at, shape.node_terms);
-    } else if (key == names::preferred_terms) {
-      reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-        decode_preferred_node_term(reader, item, to, shape.preferences.nodes);
+void decode_node_affinity(const JsonField& value, PodShape& shape) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == names::required_terms) decode_node_selector(field, shape.node_terms);
+    if (field.key == names::preferred_terms) {
+      field.each_item([&](const JsonField& item) {
+        decode_preferred_node_term(item, shape.preferences.nodes);
       });
     }
   });
 }
 
-void decode_affinity_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          std::vector<AffinityDraft>& drafts) {
+void decode_affinity_term(const JsonField& value, std::vector<AffinityDraft>& drafts) {
   AffinityDraft draft;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "labelSelector") {
-      decode_label_selector(reader, field, at, draft.term.selector);
-    } else if (key == "namespaceSelector") {
-      decode_label_selector(reader, field, at, draft.term.namespace_selector);
-    } else if (key == "namespaces") {
-      decode_texts(reader, field, at, draft.term.namespaces);
-    } else if (key == "topologyKey") {
-      reader.read(field, at, draft.term.topology_key);
-    } else if (key == "matchLabelKeys") {
-      decode_texts(reader, field, at, draft.match_label_keys);
-    } else if (key == "mismatchLabelKeys") {
-      decode_texts(reader, field, at, draft.mismatch_label_keys);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "labelSelector") decode_label_selector(field, draft.term.selector);
+    if (field.key == "namespaceSelector") {
+      decode_label_selector(field, draft.term.namespace_selector);
     }
+    if (field.key == "namespaces") decode_texts(field, draft.term.namespaces);
+    if (field.key == "topologyKey") field.read(draft.term.topology_key);
+    if (field.key == "matchLabelKeys") decode_texts(field, draft.match_label_keys);
+    if (field.key == "mismatchLabelKeys") decode_texts(field, draft.mismatch_label_keys);
   });
   if (draft.term.topology_key.empty()) {
-    reader.refuse(path.at("topologyKey"), {}, "expected a node label such as a zone or hostname");
+    value.refuse_at("topologyKey", {}, "expected a node label such as a zone or hostname");
   }
   drafts.push_back(std::move(draft));
 }
 
 /// `sign` is that of the weight: below 0 for what repels.
-void decode_preferred_pod_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                               std::int32_t sign, std::vector<AffinityDraft>& preferences) {
+void decode_preferred_pod_term(const JsonField& value, std::int32_t sign,
+                               std::vector<AffinityDraft>& preferences) {
   std::int32_t weight = 0;
   const std::size_t before = preferences.size();
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "weight") {
-      reader.read(field, at, weight);
-    } else if (key == "podAffinityTerm" && preferences.size() == before) {
-      decode_affinity_term(reader, field, at, preferences);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "weight") field.read(weight);
+    if (field.key == "podAffinityTerm" && preferences.size() == before) {
+      decode_affinity_term(field, preferences);
     }
   });
-  check_weight(reader, path, weight);
+  check_weight(value.reader, value.path, weight);
   if (preferences.size() > before) preferences.back().weight = sign * weight;
 }
 
-void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::int32_t sign, std::vector<AffinityDraft>& drafts,
+void decode_affinity_terms(const JsonField& value, std::int32_t sign,
+                           std::vector<AffinityDraft>& drafts,
                            std::vector<AffinityDraft>& preferences) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != names::required_terms && key != names::preferred_terms) return;
-    reader.each_item(field, at, [&](JsonCursor& term, const FieldPath& to) {
-      if (key == names::required_terms) {
-        decode_affinity_term(reader, term, to, drafts);
+  value.each_field([&](const JsonField& field) {
+    if (field.key != names::required_terms && field.key != names::preferred_terms) return;
+    field.each_item([&](const JsonField& term) {
+      if (field.key == names::required_terms) {
+        decode_affinity_term(term, drafts);
       } else {
-        decode_preferred_pod_term(reader, term, to, sign, preferences);
+        decode_preferred_pod_term(term, sign, preferences);
       }
     });
   });
 }
 
-void decode_toleration(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                       std::vector<Toleration>& tolerations) {
+void decode_toleration(const JsonField& value, std::vector<Toleration>& tolerations) {
   Toleration toleration;
   bool numeric = false;  // Lt and Gt are alpha; such a toleration counts as none.
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  value.each_field([&](const JsonField& field) {
     std::string_view text;
-    if (key == "key") {
-      reader.read(field, at, toleration.key);
-    } else if (key == "value") {
-      reader.read(field, at, toleration.value);
-    } else if (key == "effect") {
-      toleration.effect = read_effect(reader, field, at);
-    } else if (key == "operator" && reader.read(field, at, text)) {
+    if (field.key == "key") field.read(toleration.key);
+    if (field.key == "value") field.read(toleration.value);
+    if (field.key == "effect") toleration.effect = read_effect(field);
+    if (field.key == "operator" && field.read(text)) {
       toleration.exists = text == "Exists";
       numeric = text == "Lt" || text == "Gt";
       if (!numeric && text != "Exists" && text != "Equal" && !text.empty()) {
-        reader.refuse(at, text, "expected Equal or Exists");
+        field.refuse(text, "expected Equal or Exists");
       }
     }
   });
   if (toleration.key.empty() && !toleration.exists) {
-    reader.refuse(path.at("operator"), {}, "a toleration without a key must use Exists");
+    value.refuse_at("operator", {}, "a toleration without a key must use Exists");
   }
   if (!numeric) tolerations.push_back(std::move(toleration));
 }
 
-bool read_honor(JsonReader& reader, JsonCursor& value, const FieldPath& path, bool fallback) {
+bool read_honor(const JsonField& value, bool fallback) {
   std::string_view text;
-  if (!reader.read(value, path, text)) return fallback;
-  if (text != "Honor" && text != "Ignore") reader.refuse(path, text, "expected Honor or Ignore");
+  if (!value.read(text)) return fallback;
+  if (text != "Honor" && text != "Ignore") value.refuse(text, "expected Honor or Ignore");
   return text == "Honor";
 }
 
 /// Reads one constraint; false when it is only a preference.
-bool decode_constraint(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                       SpreadDraft& draft) {
+bool decode_constraint(const JsonField& value, SpreadDraft& draft) {
   bool hard = true;
   SpreadConstraint& constraint = draft.constraint;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  value.each_field([&](const JsonField& field) {
     std::string_view text;
-    if (key == "maxSkew") {
-      reader.read(field, at, constraint.skew_max);
-    } else if (key == "topologyKey") {
-      reader.read(field, at, constraint.topology_key);
-    } else if (key == "minDomains") {
-      reader.read(field, at, constraint.domains_min);
-    } else if (key == "labelSelector") {
-      decode_label_selector(reader, field, at, constraint.selector);
-    } else if (key == "matchLabelKeys") {
-      decode_texts(reader, field, at, draft.match_label_keys);
-    } else if (key == "nodeAffinityPolicy") {
-      constraint.honor_node_affinity = read_honor(reader, field, at, true);
-    } else if (key == "nodeTaintsPolicy") {
-      constraint.honor_node_taints = read_honor(reader, field, at, false);
-    } else if (key == "whenUnsatisfiable" && reader.read(field, at, text)) {
+    if (field.key == "maxSkew") field.read(constraint.skew_max);
+    if (field.key == "topologyKey") field.read(constraint.topology_key);
+    if (field.key == "minDomains") field.read(constraint.domains_min);
+    if (field.key == "labelSelector") decode_label_selector(field, constraint.selector);
+    if (field.key == "matchLabelKeys") decode_texts(field, draft.match_label_keys);
+    if (field.key == "nodeAffinityPolicy") constraint.honor_node_affinity = read_honor(field, true);
+    if (field.key == "nodeTaintsPolicy") constraint.honor_node_taints = read_honor(field, false);
+    if (field.key == "whenUnsatisfiable" && field.read(text)) {
       hard = text == "DoNotSchedule";
       if (!hard && text != "ScheduleAnyway") {
-        reader.refuse(at, text, "expected DoNotSchedule or ScheduleAnyway");
+        field.refuse(text, "expected DoNotSchedule or ScheduleAnyway");
       }
     }
   });
   if (constraint.topology_key.empty()) {
-    reader.refuse(path.at("topologyKey"), {}, "expected a node label such as a zone or hostname");
+    value.refuse_at("topologyKey", {}, "expected a node label such as a zone or hostname");
   }
   if (constraint.skew_max < 1) {
-    reader.refuse(path.at("maxSkew"), std::to_string(constraint.skew_max),
-                  "expected an integer of at least 1");
+    value.refuse_at("maxSkew", std::to_string(constraint.skew_max),
+                    "expected an integer of at least 1");
   }
   if (constraint.domains_min < 1) {
-    reader.refuse(path.at("minDomains"), std::to_string(constraint.domains_min),
-                  "expected an integer of at least 1");
+    value.refuse_at("minDomains", std::to_string(constraint.domains_min),
+                    "expected an integer of at least 1");
   }
   return hard;
 }
@@ -212,57 +186,48 @@ PodAffinityTerm finished(const AffinityDraft& draft, const Labels& labels) {
 
 }  // namespace
 
-void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          std::vector<NodeSelectorTerm>& terms) {
+void decode_node_selector(const JsonField& value, std::vector<NodeSelectorTerm>& terms) {
   bool any = false;
-  reader.each_field(value, path, [&](std::string_view name, JsonCursor& list, const FieldPath& to) {
+  value.each_field([&](const JsonField& list) {
     any = true;
-    if (name != "nodeSelectorTerms") return;
-    reader.each_item(list, to, [&](JsonCursor& term, const FieldPath& item) {
-      decode_node_term(reader, term, item, terms.emplace_back());
-    });
+    if (list.key != "nodeSelectorTerms") return;
+    list.each_item([&](const JsonField& term) { decode_node_term(term, terms.emplace_back()); });
   });
   if (any && terms.empty()) {
-    reader.refuse(path.at("nodeSelectorTerms"), {}, "expected at least one term");
+    value.refuse_at("nodeSelectorTerms", {}, "expected at least one term");
   }
 }
 
-std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
-                                       const FieldPath& path) {
+std::optional<TaintEffect> read_effect(const JsonField& value) {
   std::string_view text;
-  if (!reader.read(value, path, text) || text.empty()) return std::nullopt;
+  if (!value.read(text) || text.empty()) return std::nullopt;
   if (text == "NoSchedule") return TaintEffect::no_schedule;
   if (text == "PreferNoSchedule") return TaintEffect::prefer_no_schedule;
   if (text == "NoExecute") return TaintEffect::no_execute;
-  reader.refuse(path, text, "expected NoSchedule, PreferNoSchedule or NoExecute");
+  value.refuse(text, "expected NoSchedule, PreferNoSchedule or NoExecute");
   return std::nullopt;
 }
 
-void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodShape& shape,
-                     ShapeDraft& draft) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "nodeAffinity") {
-      decode_node_affinity(reader, field, at, shape);
-    } else if (key == "podAffinity") {
-      decode_affinity_terms(reader, field, at, 1, draft.affinity, draft.preferred_pods);
-    } else if (key == "podAntiAffinity") {
-      decode_affinity_terms(reader, field, at, -1, draft.anti_affinity, draft.preferred_pods);
+void decode_affinity(const JsonField& value, PodShape& shape, ShapeDraft& draft) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "nodeAffinity") {
+      decode_node_affinity(field, shape);
+    } else if (field.key == "podAffinity") {
+      decode_affinity_terms(field, 1, draft.affinity, draft.preferred_pods);
+    } else if (field.key == "podAntiAffinity") {
+      decode_affinity_terms(field, -1, draft.anti_affinity, draft.preferred_pods);
     }
   });
 }
 
-void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        std::vector<Toleration>& tolerations) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-    decode_toleration(reader, item, at, tolerations);
-  });
+void decode_tolerations(const JsonField& value, std::vector<Toleration>& tolerations) {
+  value.each_item([&](const JsonField& item) { decode_toleration(item, tolerations); });
 }
 
-void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   ShapeDraft& draft) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_spread(const JsonField& value, ShapeDraft& draft) {
+  value.each_item([&](const JsonField& item) {
     SpreadDraft constraint;
-    const bool hard = decode_constraint(reader, item, at, constraint);
+    const bool hard = decode_constraint(item, constraint);
     (hard ? draft.spread : draft.preferred_spread).push_back(std::move(constraint));
   });
 }

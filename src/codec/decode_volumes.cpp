@@ -16,11 +16,11 @@ constexpr std::array zone_labels = {names::zone, names::region, names::beta_zone
                                     names::beta_region};
 
 /// Texts of a mapping, by their keys.
-void read_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+void read_texts(const JsonField& value,
                 std::initializer_list<std::pair<std::string_view, std::string*>> targets) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  value.each_field([&](const JsonField& field) {
     for (const auto& [name, target] : targets) {
-      if (key == name) reader.read(field, at, *target);
+      if (field.key == name) field.read(*target);
     }
   });
 }
@@ -41,108 +41,96 @@ void take_owner(const Metadata& metadata, Claim& claim) {
   }
 }
 
-void decode_claim_spec(JsonReader& reader, std::string_view key, JsonCursor& field,
-                       const FieldPath& at, PersistentVolumeClaim& claim) {
-  if (key == "volumeName") {
-    reader.read(field, at, claim.volume);
-    check_reference(reader, at, claim.volume);
-  } else if (key == "storageClassName") {
-    std::string name;
-    if (reader.read(field, at, name)) claim.storage_class = std::move(name);
-  } else if (key == "accessModes") {
+void decode_claim_spec(const JsonField& field, PersistentVolumeClaim& claim) {
+  if (field.key == "volumeName") {
+    field.read(claim.volume);
+    check_reference(field, claim.volume);
+  } else if (field.key == "storageClassName") {
+    field.read(claim.storage_class);
+  } else if (field.key == "accessModes") {
     std::vector<std::string> modes;
-    decode_texts(reader, field, at, modes);
+    decode_texts(field, modes);
     claim.one_pod = std::ranges::find(modes, "ReadWriteOncePod") != modes.end();
   }
 }
 
-void decode_volume_spec(JsonReader& reader, std::string_view key, JsonCursor& field,
-                        const FieldPath& at, PersistentVolume& volume) {
-  if (key == "storageClassName") {
-    reader.read(field, at, volume.storage_class);
-  } else if (key == "claimRef") {
-    read_texts(reader, field, at,
-               {{"namespace", &volume.claim_namespace}, {"name", &volume.claim_name}});
-  } else if (key == "csi") {
-    read_texts(reader, field, at, {{"driver", &volume.driver}, {"volumeHandle", &volume.handle}});
-  } else if (key == "nodeAffinity") {
-    reader.each_field(field, at,
-                      [&](std::string_view name, JsonCursor& inner, const FieldPath& to) {
-                        if (name != "required") return;
-                        decode_node_selector(reader, inner, to, volume.node_terms);
-                      });
+void decode_volume_spec(const JsonField& field, PersistentVolume& volume) {
+  if (field.key == "storageClassName") {
+    field.read(volume.storage_class);
+  } else if (field.key == "claimRef") {
+    read_texts(field, {{"namespace", &volume.claim_namespace}, {"name", &volume.claim_name}});
+  } else if (field.key == "csi") {
+    read_texts(field, {{"driver", &volume.driver}, {"volumeHandle", &volume.handle}});
+  } else if (field.key == "nodeAffinity") {
+    field.each_field([&](const JsonField& inner) {
+      if (inner.key != "required") return;
+      decode_node_selector(inner, volume.node_terms);
+    });
   }
 }
 
 /// `allowedTopologies`: for each key any of its values.
-void decode_topology_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          StorageClass& object) {
+void decode_topology_term(const JsonField& value, StorageClass& object) {
   NodeSelectorTerm& term = object.topologies.emplace_back();
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != "matchLabelExpressions") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key != "matchLabelExpressions") return;
+    field.each_item([&](const JsonField& item) {
       Requirement& requirement = term.labels.emplace_back();
-      reader.each_field(item, to,
-                        [&](std::string_view name, JsonCursor& inner, const FieldPath& end) {
-                          if (name == "key") reader.read(inner, end, requirement.key);
-                          if (name == "values") {
-                            decode_texts(reader, inner, end, requirement.values);
-                          }
-                        });
+      item.each_field([&](const JsonField& inner) {
+        if (inner.key == "key") inner.read(requirement.key);
+        if (inner.key == "values") {
+          decode_texts(inner, requirement.values);
+        }
+      });
     });
   });
 }
 
-void decode_driver(JsonReader& reader, JsonCursor& value, const FieldPath& path, CsiNode& object) {
+void decode_driver(const JsonField& value, CsiNode& object) {
   VolumeLimit limit;
   bool limited = false;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "name") reader.read(field, at, limit.driver);
-    if (key != "allocatable") return;
-    reader.each_field(field, at,
-                      [&](std::string_view name, JsonCursor& inner, const FieldPath& to) {
-                        if (name == "count") limited = reader.read(inner, to, limit.count);
-                      });
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") field.read(limit.driver);
+    if (field.key != "allocatable") return;
+    field.each_field([&](const JsonField& inner) {
+      if (inner.key == "count") limited = inner.read(limit.count);
+    });
   });
   if (limited && !limit.driver.empty()) object.limits.push_back(std::move(limit));
 }
 
-void decode_allocation(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                       ResourceClaim& claim) {
-  claim.allocated = !reader.is_null(value, path);
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "nodeSelector") decode_node_selector(reader, field, at, claim.node_terms);
+void decode_allocation(const JsonField& value, ResourceClaim& claim) {
+  claim.allocated = !value.is_null();
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "nodeSelector") decode_node_selector(field, claim.node_terms);
   });
 }
 
-void decode_claim_status(JsonReader& reader, std::string_view key, JsonCursor& field,
-                         const FieldPath& at, ResourceClaim& claim) {
-  if (key == "allocation") decode_allocation(reader, field, at, claim);
-  if (key != "reservedFor") return;
-  reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+void decode_claim_status(const JsonField& field, ResourceClaim& claim) {
+  if (field.key == "allocation") decode_allocation(field, claim);
+  if (field.key != "reservedFor") return;
+  field.each_item([&](const JsonField& item) {
     ClaimConsumer& consumer = claim.reserved_for.emplace_back();
     read_texts(
-        reader, item, to,
-        {{"resource", &consumer.resource}, {"name", &consumer.name}, {"uid", &consumer.uid}});
+        item, {{"resource", &consumer.resource}, {"name", &consumer.name}, {"uid", &consumer.uid}});
   });
 }
 
-void decode_pod_volume(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                       PodShape& shape) {
+void decode_pod_volume(const JsonField& value, PodShape& shape) {
   std::string_view name;
   std::string claim;
   std::string_view disk;
   bool ephemeral = false;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "name") {
-      reader.read(field, at, name);
-    } else if (key == "ephemeral") {
-      ephemeral = !reader.is_null(field, at);
-    } else if (key == "persistentVolumeClaim") {
-      read_texts(reader, field, at, {{"claimName", &claim}});
-      check_reference(reader, at.at("claimName"), claim);
-    } else if (std::ranges::find(inline_disks, key) != inline_disks.end()) {
-      if (!reader.is_null(field, at)) disk = key;
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") {
+      field.read(name);
+    } else if (field.key == "ephemeral") {
+      ephemeral = !field.is_null();
+    } else if (field.key == "persistentVolumeClaim") {
+      read_texts(field, {{"claimName", &claim}});
+      check_reference(field.reader, field.path.at("claimName"), claim);
+    } else if (std::ranges::find(inline_disks, field.key) != inline_disks.end()) {
+      if (!field.is_null()) disk = field.key;
     }
   });
   if (!claim.empty()) shape.claims.push_back({.kind = ClaimKind::volume, .name = std::move(claim)});
@@ -158,46 +146,37 @@ void decode_pod_volume(JsonReader& reader, JsonCursor& value, const FieldPath& p
 template <class Object, class ReadSpec>
 Metadata decode_with_phase(ObjectCursor cursor, const ReadSpec& read_spec, Object& object,
                            std::string_view& phase) {
-  JsonReader& reader = cursor.reader;
-  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    read_spec(reader, key, field, at, object);
+  const auto spec = [&](const JsonField& field) { read_spec(field, object); };
+  const auto status = [&](const JsonField& field) {
+    if (field.key == "phase") field.read(phase);
   };
-  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "phase") reader.read(field, at, phase);
-  };
-  return decode_fields<Object>(cursor,
-                               [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                                 if (key == "spec") reader.each_field(field, at, spec);
-                                 if (key == "status") reader.each_field(field, at, status);
-                               });
+  return decode_fields<Object>(cursor, [&](const JsonField& field) {
+    if (field.key == "spec") field.each_field(spec);
+    if (field.key == "status") field.each_field(status);
+  });
 }
 
 }  // namespace
 
-void decode_pod_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        PodShape& shape) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-    decode_pod_volume(reader, item, at, shape);
-  });
+void decode_pod_volumes(const JsonField& value, PodShape& shape) {
+  value.each_item([&](const JsonField& item) { decode_pod_volume(item, shape); });
 }
 
-void decode_resource_claims(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                            PodShape& shape) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_resource_claims(const JsonField& value, PodShape& shape) {
+  value.each_item([&](const JsonField& item) {
     ClaimUse use;
-    read_texts(reader, item, at, {{"name", &use.local}, {"resourceClaimName", &use.name}});
+    read_texts(item, {{"name", &use.local}, {"resourceClaimName", &use.name}});
     use.kind = use.name.empty() ? ClaimKind::own_resource : ClaimKind::resource;
     shape.claims.push_back(std::move(use));
   });
 }
 
-void decode_claim_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::vector<TextPair>& statuses) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+void decode_claim_statuses(const JsonField& value, std::vector<TextPair>& statuses) {
+  value.each_item([&](const JsonField& item) {
     TextPair& status = statuses.emplace_back();
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "name") reader.read(field, to, status.key);
-      if (key == "resourceClaimName") reader.read(field, to, status.value);
+    item.each_field([&](const JsonField& field) {
+      if (field.key == "name") field.read(status.key);
+      if (field.key == "resourceClaimName") field.read(status.value);
     });
   });
 }
@@ -241,46 +220,34 @@ void decode_object(ObjectCursor cursor, PersistentVolume& volume) {
 }
 
 void decode_object(ObjectCursor cursor, StorageClass& object) {
-  JsonReader& reader = cursor.reader;
   std::string_view mode;
-  Metadata metadata = decode_fields<StorageClass>(
-      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "provisioner") reader.read(field, at, object.provisioner);
-        if (key == "volumeBindingMode") reader.read(field, at, mode);
-        if (key != "allowedTopologies") return;
-        reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-          decode_topology_term(reader, item, to, object);
-        });
-      });
+  Metadata metadata = decode_fields<StorageClass>(cursor, [&](const JsonField& field) {
+    if (field.key == "provisioner") field.read(object.provisioner);
+    if (field.key == "volumeBindingMode") field.read(mode);
+    if (field.key != "allowedTopologies") return;
+    field.each_item([&](const JsonField& item) { decode_topology_term(item, object); });
+  });
   object.waits_for_pod = mode == "WaitForFirstConsumer";
   object.is_default = metadata.annotation(names::default_class) == "true";
   take_identity(metadata, object);
 }
 
 void decode_object(ObjectCursor cursor, CsiNode& object) {
-  JsonReader& reader = cursor.reader;
-  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != "drivers") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      decode_driver(reader, item, to, object);
-    });
+  const auto spec = [&](const JsonField& field) {
+    if (field.key != "drivers") return;
+    field.each_item([&](const JsonField& item) { decode_driver(item, object); });
   };
-  Metadata metadata = decode_fields<CsiNode>(
-      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "spec") reader.each_field(field, at, spec);
-      });
+  Metadata metadata = decode_fields<CsiNode>(cursor, [&](const JsonField& field) {
+    if (field.key == "spec") field.each_field(spec);
+  });
   take_identity(metadata, object);
 }
 
 void decode_object(ObjectCursor cursor, ResourceClaim& claim) {
-  JsonReader& reader = cursor.reader;
-  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    decode_claim_status(reader, key, field, at, claim);
-  };
-  Metadata metadata = decode_fields<ResourceClaim>(
-      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "status") reader.each_field(field, at, status);
-      });
+  const auto status = [&](const JsonField& field) { decode_claim_status(field, claim); };
+  Metadata metadata = decode_fields<ResourceClaim>(cursor, [&](const JsonField& field) {
+    if (field.key == "status") field.each_field(status);
+  });
   claim.deletion = metadata.deletion;
   take_owner(metadata, claim);
   take_identity(metadata, claim);

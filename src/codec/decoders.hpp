@@ -4,6 +4,7 @@
 // reader. Fields that scheduling does not read are skipped, unknown fields of Kubernetes kinds too.
 #pragma once
 
+#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -52,46 +53,55 @@ struct ObjectCursor {
 };
 
 // decode_metadata.cpp
-void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                     Metadata& metadata);
-void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels);
+void decode_metadata(const JsonField& value, Metadata& metadata);
+void decode_labels(const JsonField& value, Labels& labels);
 /// Lower-case letters, digits, '-' and '.', at most 253; an empty text, too.
 bool is_object_name(std::string_view name);
 /// Refuses what cannot be the name of an object; an empty text is no name and passes.
 void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name);
+inline void check_reference(const JsonField& field, std::string_view name) {
+  check_reference(field.reader, field.path, name);
+}
 /// Refuses objects without a usable name; fills in the default namespace where one belongs.
 void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Metadata& metadata);
-/// "true" or "false" from an annotation or a label of that name; anything else is refused.
-std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                              std::string_view key);
-bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata);
-/// A time in the annotation `key`.
-std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
-                                   const Metadata& metadata, std::string_view key);
-std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata);
-std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
-                                      const Metadata& metadata);
+/// What the annotations of an object at `path` say, and its labels.
+struct ObjectNotes {
+  JsonReader& reader;
+  const FieldPath& path;
+  const Metadata& metadata;
+
+  std::string_view text(std::string_view key) const { return metadata.annotation(key); }
+  /// "true" or "false" from an annotation or a label of that name; anything else is refused.
+  std::optional<bool> mark(std::string_view key) const;
+  std::optional<Time> time(std::string_view key) const;
+  bool opted_out() const;
+  std::optional<std::int64_t> cost() const;
+  /// Of the annotation `key`.
+  void refuse(std::string_view key, std::string_view value, std::string_view message,
+              std::string_view remedy = {}) const;
+};
+/// The whole text as a number; false: it is none.
+template <class Number>
+bool parse_whole(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 /// A field of a condition. Changes, probes and heartbeats have happened: the newest one counts.
-void read_condition_time(JsonReader& reader, std::string_view key, JsonCursor& value,
-                         const FieldPath& path, std::optional<Time>& newest);
+void read_condition_time(const JsonField& value, std::optional<Time>& newest);
 /// `status.conditions` of which only the times matter.
-void decode_condition_times(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                            std::optional<Time>& newest);
-PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
-                                        const FieldPath& path);
+void decode_condition_times(const JsonField& value, std::optional<Time>& newest);
+PreemptionPolicy read_preemption_policy(const JsonField& value);
 
 /// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
 template <ClusterObject Object, class Visit>
 Metadata decode_fields(ObjectCursor& cursor, const Visit& visit, Metadata metadata = {}) {
-  cursor.reader.each_field(cursor.object, cursor.path,
-                           [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                             if (key == "metadata") {
-                               decode_metadata(cursor.reader, field, at, metadata);
-                             } else {
-                               visit(key, field, at);
-                             }
-                           });
+  cursor.reader.each_field(cursor.object, cursor.path, [&](const JsonField& field) {
+    if (field.key == "metadata") {
+      decode_metadata(field, metadata);
+    } else {
+      visit(field);
+    }
+  });
   finish_metadata(cursor.reader, cursor.path, row_of<Object>.scope, metadata);
   return metadata;
 }
@@ -109,34 +119,29 @@ void take_identity(Metadata& metadata, Object& object) {
 }
 
 // decode_resources.cpp
-void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          ResourceList& list);
-void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                      ResourceList& requests, ResourceList& limits);
-void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path, Amounts& amounts);
+void decode_resource_list(const JsonField& value, ResourceList& list);
+void decode_resources(const JsonField& value, ResourceList& requests, ResourceList& limits);
+void decode_amounts(const JsonField& value, Amounts& amounts);
 /// The same with zeros kept.
-void decode_quotas(JsonReader& reader, JsonCursor& value, const FieldPath& path, Quotas& quotas);
+void decode_quotas(const JsonField& value, Quotas& quotas);
 
 struct ContainerPort {
   HostPort host;
   std::int32_t container_port = 0;
 };
 enum class ContainersOf : bool { pod, init };  ///< Of the latter, only sidecars hold host ports.
-void decode_containers(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                       ContainersOf of, std::vector<ContainerResources>& containers,
+void decode_containers(const JsonField& value, ContainersOf of,
+                       std::vector<ContainerResources>& containers,
                        std::vector<ContainerPort>& ports);
 /// Statuses as containers that have only name, allocated and actual resources.
-void decode_container_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                               std::vector<ContainerResources>& statuses);
+void decode_container_statuses(const JsonField& value, std::vector<ContainerResources>& statuses);
 
 // decode_selector.cpp
-void decode_label_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::optional<LabelSelector>& selector);
+void decode_label_selector(const JsonField& value, std::optional<LabelSelector>& selector);
 enum class RequirementsOf : bool { pods, nodes };  ///< Only nodes know Gt and Lt.
-void decode_requirements(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                         RequirementsOf of, std::vector<Requirement>& requirements);
-void decode_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                  std::vector<std::string>& texts);
+void decode_requirements(const JsonField& value, RequirementsOf of,
+                         std::vector<Requirement>& requirements);
+void decode_texts(const JsonField& value, std::vector<std::string>& texts);
 
 // decode_shape.cpp. Keys whose values come from the pod's own labels wait until those are known.
 struct AffinityDraft {
@@ -165,17 +170,13 @@ struct ShapeDraft {
   }
 };
 /// A NodeSelector: `nodeSelectorTerms`, at least one.
-void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                          std::vector<NodeSelectorTerm>& terms);
-void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodShape& shape,
-                     ShapeDraft& draft);
-void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        std::vector<Toleration>& tolerations);
-void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path, ShapeDraft& draft);
+void decode_node_selector(const JsonField& value, std::vector<NodeSelectorTerm>& terms);
+void decode_affinity(const JsonField& value, PodShape& shape, ShapeDraft& draft);
+void decode_tolerations(const JsonField& value, std::vector<Toleration>& tolerations);
+void decode_spread(const JsonField& value, ShapeDraft& draft);
 /// Turns the drafts into terms, now that the pod's labels are known.
 void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape);
-std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
-                                       const FieldPath& path);
+std::optional<TaintEffect> read_effect(const JsonField& value);
 
 // decode_pod.cpp. A pod while it is read: parts that can only be put together at the end. One draft
 // serves pod after pod, so that its buffers are used again.
@@ -193,33 +194,12 @@ struct PodDraft {
 };
 enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
 
-// decode_unknown.cpp. What a kind does not have, where its schema is known: warnings, since an API
-// server of another version may have it.
-void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_view key,
-                        std::span<const std::string_view> known);
-/// Names under makeway.dev/ among annotations and labels.
-struct KnownNames {
-  std::span<const std::string_view> annotations;
-  std::span<const std::string_view> labels;
-};
-void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
-                        const KnownNames& known);
-
 // decode_volumes.cpp
 /// Volumes whose place matters. Everything else can be mounted anywhere.
-void decode_pod_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                        PodShape& shape);
-void decode_resource_claims(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                            PodShape& shape);
-void decode_claim_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::vector<TextPair>& statuses);
+void decode_pod_volumes(const JsonField& value, PodShape& shape);
+void decode_resource_claims(const JsonField& value, PodShape& shape);
+void decode_claim_statuses(const JsonField& value, std::vector<TextPair>& statuses);
 /// Names the claims that were made from templates.
 void join_claims(const std::vector<TextPair>& statuses, PodShape& shape);
-
-// decode_topology.cpp
-void decode_scheduling_constraints(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                                   GroupPolicy& policy);
-std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
-                                                 const Metadata& metadata);
 
 }  // namespace makeway

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "codec/dump_parts.hpp"
-#include "codec/dump_shape.hpp"
 #include "codec/kinds.hpp"
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"
@@ -96,48 +95,40 @@ Labels pod_annotations(const Pod& pod) {
 }
 
 void write_owners(DocumentWriter& writer, const std::vector<OwnerReference>& owners) {
-  if (owners.empty()) return;
-  writer.key("ownerReferences");
-  writer.begin_array();
-  for (const OwnerReference& owner : owners) {
-    writer.begin_object();
+  list_if(writer, "ownerReferences", owners, [&](const OwnerReference& owner) {
     writer.string_field("kind", owner.kind);
     writer.string_field("name", owner.name);
     text_if(writer, "uid", owner.uid);
     if (owner.controller) writer.boolean_field("controller", true);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_pod_metadata(DocumentWriter& writer, const Pod& pod) {
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, pod);
-  write_labels_if(writer, "labels", pod.labels);
-  write_annotations(writer, pod_annotations(pod));
-  write_owners(writer, pod.owners);
-  time_if(writer, "creationTimestamp", pod.created);
-  time_if(writer, "deletionTimestamp", pod.deletion);
-  if (pod.deletion) {
-    writer.integer_field("deletionGracePeriodSeconds", pod.deletion_grace_seconds);
-  }
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    write_identity(writer, pod);
+    write_labels_if(writer, "labels", pod.labels);
+    write_annotations(writer, pod_annotations(pod));
+    write_owners(writer, pod.owners);
+    time_if(writer, "creationTimestamp", pod.created);
+    time_if(writer, "deletionTimestamp", pod.deletion);
+    if (pod.deletion) {
+      writer.integer_field("deletionGracePeriodSeconds", pod.deletion_grace_seconds);
+    }
+  });
 }
 
 void write_pod_group_reference(DocumentWriter& writer, std::string_view group) {
   if (group.empty()) return;
   const std::string_view workload = workload_of_group_name(group);
-  writer.key(workload.empty() ? "schedulingGroup" : "workloadRef");
-  writer.begin_object();
-  if (workload.empty()) {
-    writer.string_field("podGroupName", group);
-  } else {
-    writer.string_field("name", workload);
-    writer.string_field("podGroup", template_of_group_name(group));
-    text_if(writer, "podGroupReplicaKey", replica_of_group_name(group));
-  }
-  writer.end_object();
+  write_object(writer, workload.empty() ? "schedulingGroup" : "workloadRef", [&] {
+    if (workload.empty()) {
+      writer.string_field("podGroupName", group);
+    } else {
+      writer.string_field("name", workload);
+      writer.string_field("podGroup", template_of_group_name(group));
+      text_if(writer, "podGroupReplicaKey", replica_of_group_name(group));
+    }
+  });
 }
 
 void write_container(DocumentWriter& writer, const Pod& pod) {
@@ -146,11 +137,10 @@ void write_container(DocumentWriter& writer, const Pod& pod) {
   writer.begin_object();
   writer.string_field("name", "total");
   if (!pod.requests.empty()) {
-    writer.key("resources");
-    writer.begin_object();
-    writer.key("requests");
-    write_amounts(writer, pod.requests);
-    writer.end_object();
+    write_object(writer, "resources", [&] {
+      writer.key("requests");
+      write_amounts(writer, pod.requests);
+    });
   }
   write_ports(writer, pod.shape.ports);
   writer.end_object();
@@ -162,27 +152,26 @@ void write_pod_status(DocumentWriter& writer, const Pod& pod) {
   const bool any =
       pod.started || !pod.nominated_node.empty() || has_conditions || has_claim_statuses(pod.shape);
   if (!any) return;
-  writer.key("status");
-  writer.begin_object();
-  time_if(writer, "startTime", pod.started);
-  text_if(writer, "nominatedNodeName", pod.nominated_node);
-  write_claim_statuses(writer, pod.shape);
-  if (has_conditions) {
-    writer.key("conditions");
-    writer.begin_array();
-    const auto condition = [&](std::string_view type, std::string_view reason) {
-      writer.begin_object();
-      writer.string_field("type", type);
-      writer.string_field("status", "True");
-      text_if(writer, "reason", reason);
-      writer.end_object();
-    };
-    if (pod.disrupted_by_preemption) condition("DisruptionTarget", "PreemptionByScheduler");
-    if (pod.ready) condition("Ready", {});
-    write_observed_if(writer, pod.observed);
-    writer.end_array();
-  }
-  writer.end_object();
+  write_object(writer, "status", [&] {
+    time_if(writer, "startTime", pod.started);
+    text_if(writer, "nominatedNodeName", pod.nominated_node);
+    write_claim_statuses(writer, pod.shape);
+    if (has_conditions) {
+      writer.key("conditions");
+      writer.begin_array();
+      const auto condition = [&](std::string_view type, std::string_view reason) {
+        writer.begin_object();
+        writer.string_field("type", type);
+        writer.string_field("status", "True");
+        text_if(writer, "reason", reason);
+        writer.end_object();
+      };
+      if (pod.disrupted_by_preemption) condition("DisruptionTarget", "PreemptionByScheduler");
+      if (pod.ready) condition("Ready", {});
+      write_observed_if(writer, pod.observed);
+      writer.end_array();
+    }
+  });
 }
 
 // ---- Other kinds ------------------------------------------------------------------------------
@@ -206,31 +195,19 @@ void write_count(DocumentWriter& writer, std::string_view key,
 }
 
 void write_group_policy(DocumentWriter& writer, const GroupPolicy& policy) {
-  writer.key("schedulingPolicy");
-  writer.begin_object();
-  writer.key(policy.gang ? "gang" : "basic");
-  writer.begin_object();
-  if (policy.gang) writer.integer_field("minCount", policy.minimum);
-  writer.end_object();
-  writer.end_object();
-  writer.key("disruptionMode");
-  writer.begin_object();
-  writer.key(policy.mode == DisruptionMode::all ? "all" : "single");
-  writer.begin_object();
-  writer.end_object();
-  writer.end_object();
+  write_object(writer, "schedulingPolicy", [&] {
+    write_object(writer, policy.gang ? "gang" : "basic", [&] {
+      if (policy.gang) writer.integer_field("minCount", policy.minimum);
+    });
+  });
+  write_object(writer, "disruptionMode", [&] {
+    write_object(writer, policy.mode == DisruptionMode::all ? "all" : "single", [] {});
+  });
   if (policy.topology_keys.empty()) return;
-  writer.key("schedulingConstraints");
-  writer.begin_object();
-  writer.key("topology");
-  writer.begin_array();
-  for (const std::string& key : policy.topology_keys) {
-    writer.begin_object();
-    writer.string_field("key", key);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.end_object();
+  write_object(writer, "schedulingConstraints", [&] {
+    write_list(writer, "topology", policy.topology_keys,
+               [&](const std::string& key) { writer.string_field("key", key); });
+  });
 }
 
 /// `as_field`: where no annotation is at hand (templates), the seed's field is.
@@ -252,12 +229,11 @@ void write_claim(DocumentWriter& writer, const PriorityClaim& claim, bool as_fie
 
 void write_object(DocumentWriter& writer, const Namespace& object) {
   begin_object_of<Namespace>(writer);
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, object);
-  write_labels_if(writer, "labels", object.labels);
-  write_plane_if(writer, object.plane);
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    write_identity(writer, object);
+    write_labels_if(writer, "labels", object.labels);
+    write_plane_if(writer, object.plane);
+  });
   writer.end_object();
 }
 
@@ -271,122 +247,103 @@ void write_object(DocumentWriter& writer, const PriorityClass& object) {
 
 void write_object(DocumentWriter& writer, const Node& node) {
   begin_object_of<Node>(writer);
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, node);
-  write_labels_if(writer, "labels", node.labels);
-  write_plane_if(writer, node.plane);
-  time_if(writer, "creationTimestamp", node.created);
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    write_identity(writer, node);
+    write_labels_if(writer, "labels", node.labels);
+    write_plane_if(writer, node.plane);
+    time_if(writer, "creationTimestamp", node.created);
+  });
   if (node.unschedulable || !node.taints.empty()) {
-    writer.key("spec");
-    writer.begin_object();
-    if (node.unschedulable) writer.boolean_field("unschedulable", true);
-    write_taints(writer, node.taints);
-    writer.end_object();
+    write_object(writer, "spec", [&] {
+      if (node.unschedulable) writer.boolean_field("unschedulable", true);
+      write_taints(writer, node.taints);
+    });
   }
-  writer.key("status");
-  writer.begin_object();
-  writer.key("allocatable");
-  write_amounts(writer, node.allocatable);
-  write_conditions_if(writer, node.observed);
-  writer.end_object();
+  write_object(writer, "status", [&] {
+    writer.key("allocatable");
+    write_amounts(writer, node.allocatable);
+    write_conditions_if(writer, node.observed);
+  });
   writer.end_object();
 }
 
 void write_object(DocumentWriter& writer, const DisruptionBudget& budget) {
   begin_plain_object(writer, budget);
-  writer.key("spec");
-  writer.begin_object();
-  write_count(writer, "minAvailable", budget.available_min);
-  write_count(writer, "maxUnavailable", budget.unavailable_max);
-  write_selector(writer, "selector", budget.selector);
-  writer.end_object();
+  write_object(writer, "spec", [&] {
+    write_count(writer, "minAvailable", budget.available_min);
+    write_count(writer, "maxUnavailable", budget.unavailable_max);
+    write_selector(writer, "selector", budget.selector);
+  });
   if (budget.disruptions_allowed || !budget.disrupted_pods.empty()) {
-    writer.key("status");
-    writer.begin_object();
-    if (budget.disruptions_allowed) {
-      writer.integer_field("disruptionsAllowed", *budget.disruptions_allowed);
-    }
-    if (!budget.disrupted_pods.empty()) {
-      writer.key("disruptedPods");
-      writer.begin_object();
-      // When is not kept; null is a time that every reader of Kubernetes accepts.
-      for (const std::string& pod : budget.disrupted_pods) {
-        writer.key(pod);
-        writer.null();
+    write_object(writer, "status", [&] {
+      if (budget.disruptions_allowed) {
+        writer.integer_field("disruptionsAllowed", *budget.disruptions_allowed);
       }
-      writer.end_object();
-    }
-    writer.end_object();
+      if (!budget.disrupted_pods.empty()) {
+        write_object(writer, "disruptedPods", [&] {
+          // When is not kept; null is a time that every reader of Kubernetes accepts.
+          for (const std::string& pod : budget.disrupted_pods) {
+            writer.key(pod);
+            writer.null();
+          }
+        });
+      }
+    });
   }
   writer.end_object();
 }
 
 void write_object(DocumentWriter& writer, const Workload& workload) {
   begin_object_of<Workload>(writer);
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, workload);
-  Labels annotations;
-  note(annotations, names::key_plane, workload.plane);
-  note_cost(annotations, workload.last_checkpoint, workload.preemption_cost_seconds);
-  note_preemption_class(annotations, workload.priority);
-  write_annotations(writer, annotations);
-  time_if(writer, "creationTimestamp", workload.created);
-  writer.end_object();
-  writer.key("spec");
-  writer.begin_object();
-  write_claim(writer, workload.priority, workload.priority.preemption_class_in_field);
-  writer.key("podGroupTemplates");
-  writer.begin_array();
-  for (const GroupTemplate& entry : workload.templates) {
-    writer.begin_object();
-    writer.string_field("name", entry.name);
-    write_group_policy(writer, entry.policy);
-    write_claim(writer, entry.priority, true);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    write_identity(writer, workload);
+    Labels annotations;
+    note(annotations, names::key_plane, workload.plane);
+    note_cost(annotations, workload.last_checkpoint, workload.preemption_cost_seconds);
+    note_preemption_class(annotations, workload.priority);
+    write_annotations(writer, annotations);
+    time_if(writer, "creationTimestamp", workload.created);
+  });
+  write_object(writer, "spec", [&] {
+    write_claim(writer, workload.priority, workload.priority.preemption_class_in_field);
+    write_list(writer, "podGroupTemplates", workload.templates, [&](const GroupTemplate& entry) {
+      writer.string_field("name", entry.name);
+      write_group_policy(writer, entry.policy);
+      write_claim(writer, entry.priority, true);
+    });
+  });
   writer.end_object();
 }
 
 void write_object(DocumentWriter& writer, const PodGroup& group) {
   begin_object_of<PodGroup>(writer);
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, group);
-  Labels annotations;
-  if (group.opted_out) note(annotations, names::allow_preemption, "false");
-  if (group.evict_below_minimum) note(annotations, names::below_minimum, "evict");
-  note(annotations, names::key_plane, group.plane);
-  note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
-  note_preemption_class(annotations, group.priority);
-  note(annotations, names::queue, group.queue);
-  note(annotations, names::preferred_topology,
-       fmt::format("{}", fmt::join(group.preferred_topology, ",")));
-  write_annotations(writer, annotations);
-  time_if(writer, "creationTimestamp", group.created);
-  writer.end_object();
-  writer.key("spec");
-  writer.begin_object();
-  text_if(writer, "parentCompositePodGroupName", group.parent);
-  if (!group.workload.empty() || !group.template_name.empty()) {
-    writer.key("workloadRef");
-    writer.begin_object();
-    text_if(writer, "workloadName", group.workload);
-    text_if(writer, "templateName", group.template_name);
-    writer.end_object();
-  }
-  write_group_policy(writer, group.policy);
-  write_claim(writer, group.priority, group.priority.preemption_class_in_field);
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    write_identity(writer, group);
+    Labels annotations;
+    if (group.opted_out) note(annotations, names::allow_preemption, "false");
+    if (group.evict_below_minimum) note(annotations, names::below_minimum, "evict");
+    note(annotations, names::key_plane, group.plane);
+    note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
+    note_preemption_class(annotations, group.priority);
+    note(annotations, names::queue, group.queue);
+    note(annotations, names::preferred_topology,
+         fmt::format("{}", fmt::join(group.preferred_topology, ",")));
+    write_annotations(writer, annotations);
+    time_if(writer, "creationTimestamp", group.created);
+  });
+  write_object(writer, "spec", [&] {
+    text_if(writer, "parentCompositePodGroupName", group.parent);
+    if (!group.workload.empty() || !group.template_name.empty()) {
+      write_object(writer, "workloadRef", [&] {
+        text_if(writer, "workloadName", group.workload);
+        text_if(writer, "templateName", group.template_name);
+      });
+    }
+    write_group_policy(writer, group.policy);
+    write_claim(writer, group.priority, group.priority.preemption_class_in_field);
+  });
   if (group.observed) {
-    writer.key("status");
-    writer.begin_object();
-    write_conditions_if(writer, group.observed);
-    writer.end_object();
+    write_object(writer, "status", [&] { write_conditions_if(writer, group.observed); });
   }
   writer.end_object();
 }
@@ -394,17 +351,16 @@ void write_object(DocumentWriter& writer, const PodGroup& group) {
 void write_object(DocumentWriter& writer, const Pod& pod) {
   begin_object_of<Pod>(writer);
   write_pod_metadata(writer, pod);
-  writer.key("spec");
-  writer.begin_object();
-  text_if(writer, "nodeName", pod.node);
-  text_if(writer, "schedulerName", pod.scheduler);
-  text_if(writer, "priorityClassName", pod.priority_class);
-  if (pod.priority) writer.integer_field("priority", *pod.priority);
-  write_policy(writer, pod.preemption_policy);
-  write_pod_group_reference(writer, pod.group);
-  write_container(writer, pod);
-  write_shape(writer, pod.shape);
-  writer.end_object();
+  write_object(writer, "spec", [&] {
+    text_if(writer, "nodeName", pod.node);
+    text_if(writer, "schedulerName", pod.scheduler);
+    text_if(writer, "priorityClassName", pod.priority_class);
+    if (pod.priority) writer.integer_field("priority", *pod.priority);
+    write_policy(writer, pod.preemption_policy);
+    write_pod_group_reference(writer, pod.group);
+    write_container(writer, pod);
+    write_shape(writer, pod.shape);
+  });
   write_pod_status(writer, pod);
   writer.end_object();
 }
@@ -413,11 +369,10 @@ namespace {
 
 void write_daemon_set(DocumentWriter& writer, const DaemonSetName& daemon_set) {
   begin_kind(writer, "apps/v1", "DaemonSet");
-  writer.key("metadata");
-  writer.begin_object();
-  writer.string_field("namespace", daemon_set.namespace_name);
-  writer.string_field("name", daemon_set.name);
-  writer.end_object();
+  write_object(writer, "metadata", [&] {
+    writer.string_field("namespace", daemon_set.namespace_name);
+    writer.string_field("name", daemon_set.name);
+  });
   writer.end_object();
 }
 
@@ -426,17 +381,16 @@ void write_regimes(DocumentWriter& writer, const Cluster& cluster) {
   if (cluster.claimed_node_count() == 0) return;
   const Configuration all_enabled;
   const Regimes regimes(cluster, all_enabled);
-  writer.key("regimes");
-  writer.begin_object();
-  for (const Regime regime : {Regime::sessions, Regime::replicas}) {
-    writer.key(choice_name(regime));
-    writer.begin_array();
-    for (const NodeIndex node : cluster.home_nodes()) {
-      if (regimes.of(node) == regime) writer.string(cluster.text(cluster.nodes().name[node]));
+  write_object(writer, "regimes", [&] {
+    for (const Regime regime : {Regime::sessions, Regime::replicas}) {
+      writer.key(choice_name(regime));
+      writer.begin_array();
+      for (const NodeIndex node : cluster.home_nodes()) {
+        if (regimes.of(node) == regime) writer.string(cluster.text(cluster.nodes().name[node]));
+      }
+      writer.end_array();
     }
-    writer.end_array();
-  }
-  writer.end_object();
+  });
 }
 
 }  // namespace

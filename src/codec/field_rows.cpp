@@ -4,27 +4,33 @@ namespace makeway {
 
 void FieldValue::read_duration(Duration& out) const {
   std::string_view text;
-  if (!reader.read(value, at, text)) return;
+  if (!read(text)) return;
   const Result<Duration> found = parse_duration(text);
   if (found) {
     out = *found;
   } else {
-    reader.refuse(at, shorten(text), found.error().message);
+    refuse(shorten(text), found.error().message);
   }
 }
 
 void FieldValue::read_name(std::string& out) const {
-  if (reader.read(value, at, out)) check_reference(reader, at, out);
+  if (read(out)) check_reference(*this, out);
 }
 
 void FieldValue::read_names(std::vector<std::string>& out) const {
-  reader.each_item(value, at, [&](JsonCursor& item, const FieldPath& to) {
+  each_item([&](const JsonField& item) {
     std::string name;
-    if (!reader.read(item, to, name)) return;
-    if (name.empty()) return reader.refuse(to, {}, "expected a name");
-    check_reference(reader, to, name);
+    if (!item.read(name)) return;
+    if (name.empty()) return item.refuse({}, "expected a name");
+    check_reference(item, name);
     out.push_back(std::move(name));
   });
+}
+
+void write_member(DocumentWriter& writer, const std::vector<std::string>& texts) {
+  writer.begin_array();
+  for (const std::string& text : texts) writer.string(text);
+  writer.end_array();
 }
 
 void list_conditions(const std::string& prefix, const FieldVisit& visit) {
@@ -52,12 +58,11 @@ void list_conditions(const std::string& prefix, const FieldVisit& visit) {
   for (const Field& row : rows) visit(prefix + std::string(row.key), row);
 }
 
-void refuse_unknown(JsonReader& reader, const FieldPath& path, std::string_view key,
-                    std::span<const std::string_view> known) {
-  const std::string_view nearest = nearest_of(known, key);
-  reader.refuse(path, {}, "there is no such field",
-                nearest.empty() ? "docs/input.md lists the fields of makeway.dev/v1"
-                                : fmt::format("did you mean {}?", nearest));
+void refuse_unknown(const JsonField& field, std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_of(known, field.key);
+  field.refuse({}, "there is no such field",
+               nearest.empty() ? "docs/input.md lists the fields of makeway.dev/v1"
+                               : fmt::format("did you mean {}?", nearest));
 }
 
 }  // namespace makeway

@@ -1,8 +1,8 @@
 // The fields of Makeway's own kinds, one row each: what decoders accept, documents explain and
 // custom resource definitions are made from.
 //
-// The rows themselves stand with the decoders (decode_queue.cpp, ...), since a row also knows how
-// its field is read: a field that has no row is refused, limits and choices are those of the row.
+// The rows themselves stand by kind (queue_fields.cpp, ...), since a row also knows how its field
+// is read and written: a field that has no row is refused, limits and choices are those of the row.
 // The fields of a Configuration are the knobs (model/knobs.hpp), as rows of the same form.
 //
 //   each_field("Queue", [](const std::string& path, const Field& field) { ... });  // spec.weight

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/problem.hpp"
 #include "base/time.hpp"
@@ -85,6 +86,32 @@ struct JsonText {
   simdjson::ondemand::document* cursor = nullptr;  ///< Null: it could not even be begun.
 };
 
+class JsonReader;
+
+/// A field of an object, or an item of a list, while it is read: see JsonReader.
+struct JsonField {
+  JsonReader& reader;
+  JsonCursor& cursor;
+  const FieldPath& path;
+  std::string_view key;  ///< Empty: an item.
+
+  template <class Value>
+  bool read(Value& out) const;
+  template <class Value>
+  bool read(std::optional<Value>& out) const;
+  bool read_token(std::string_view& out) const;
+  bool is_null() const;
+  template <class Visit>
+  void each_field(const Visit& visit) const;
+  template <class Visit>
+  void each_item(const Visit& visit) const;
+  void refuse(std::string_view value, std::string_view message, std::string_view remedy = {}) const;
+  /// About a field below it.
+  void refuse_at(std::string_view below, std::string_view value, std::string_view message,
+                 std::string_view remedy = {}) const;
+  void warn(std::string_view value, std::string_view message, std::string_view remedy = {}) const;
+};
+
 /// Typed reads that collect Problems. A null counts as absent: the read answers false.
 class JsonReader {
  public:
@@ -117,7 +144,7 @@ class JsonReader {
     return answer;
   }
 
-  /// Calls `visit(key, value, path)` for each field; nothing for null.
+  /// Calls `visit(JsonField)` for each field; nothing for null.
   template <class Visit>
   void each_field(JsonCursor& value, const FieldPath& path, const Visit& visit) {
     JsonObjectCursor object;
@@ -139,12 +166,13 @@ class JsonReader {
       if (const auto error = read_key(field, key)) return broken(error, path);
       if (seen.repeats(key)) refuse(path.at(key), {}, "the key appears twice");
       JsonCursor value = field.value();
-      visit(key, value, path.at(key));
+      const FieldPath at = path.at(key);
+      visit(JsonField{*this, value, at, key});
       if (is_broken_) return;
     }
   }
 
-  /// Calls `visit(value, path)` for each item; nothing for null.
+  /// Calls `visit(JsonField)` for each item; nothing for null.
   template <class Visit>
   void each_item(JsonCursor& value, const FieldPath& path, const Visit& visit) {
     simdjson::ondemand::array array;
@@ -157,7 +185,8 @@ class JsonReader {
     for (auto result : array) {
       JsonCursor item;
       if (const auto error = std::move(result).get(item)) return broken(error, path);
-      visit(item, path.at(index++));
+      const FieldPath at = path.at(index++);
+      visit(JsonField{*this, item, at, {}});
       if (is_broken_) return;
     }
   }
@@ -194,5 +223,41 @@ class JsonReader {
   JsonText text_;
   bool is_broken_ = false;
 };
+
+template <class Value>
+bool JsonField::read(Value& out) const {
+  return reader.read(cursor, path, out);
+}
+template <class Value>
+bool JsonField::read(std::optional<Value>& out) const {
+  Value found{};
+  if (!reader.read(cursor, path, found)) return false;
+  out = std::move(found);
+  return true;
+}
+inline bool JsonField::read_token(std::string_view& out) const {
+  return reader.read_token(cursor, path, out);
+}
+inline bool JsonField::is_null() const { return reader.is_null(cursor, path); }
+template <class Visit>
+void JsonField::each_field(const Visit& visit) const {
+  reader.each_field(cursor, path, visit);
+}
+template <class Visit>
+void JsonField::each_item(const Visit& visit) const {
+  reader.each_item(cursor, path, visit);
+}
+inline void JsonField::refuse(std::string_view value, std::string_view message,
+                              std::string_view remedy) const {
+  reader.refuse(path, value, message, remedy);
+}
+inline void JsonField::refuse_at(std::string_view below, std::string_view value,
+                                 std::string_view message, std::string_view remedy) const {
+  reader.refuse(path.at(below), value, message, remedy);
+}
+inline void JsonField::warn(std::string_view value, std::string_view message,
+                            std::string_view remedy) const {
+  reader.warn(path, value, message, remedy);
+}
 
 }  // namespace makeway

@@ -56,7 +56,7 @@ void write_object(DocumentWriter& writer, const PodGroup& group);
 PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod);
 void write_object(DocumentWriter& writer, const Pod& pod);
 
-// Makeway's own: decode_queue.cpp, dump_queue.cpp, ...
+// Makeway's own: queue_fields.cpp, ...
 void decode_object(ObjectCursor cursor, Queue& queue);
 void write_object(DocumentWriter& writer, const Queue& queue);
 void list_fields(KindTag<Queue> kind, const FieldVisit& visit);

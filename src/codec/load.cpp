@@ -5,24 +5,166 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "codec/budget_status.hpp"
+#include "base/ascii.hpp"
 #include "codec/decode.hpp"
 #include "codec/fields.hpp"
 #include "codec/json_value.hpp"
-#include "codec/kind_slips.hpp"
 #include "codec/resource_names.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/workload_names.hpp"
+#include "codec/workloads/workloads.hpp"
 #include "codec/yaml.hpp"
+#include "model/budget_finder.hpp"
+#include "model/kinds.hpp"
 #include "model/normalize.hpp"
 #include "model/object_text.hpp"
 #include "model/validation/validation.hpp"
 
 namespace makeway {
 namespace {
+
+struct Governed {
+  std::int64_t expected = 0;
+  std::int64_t healthy = 0;
+
+  Governed& operator+=(const Governed& other) {
+    expected += other.expected;
+    healthy += other.healthy;
+    return *this;
+  }
+  Governed& operator-=(const Governed& other) {
+    expected -= other.expected;
+    healthy -= other.healthy;
+    return *this;
+  }
+};
+
+std::int64_t count_of(const CountOrPercent& wanted, std::int64_t expected) {
+  return wanted.percent ? (wanted.value * expected + 99) / 100 : wanted.value;
+}
+
+std::int32_t allowed(const DisruptionBudget& budget, const Governed& governed) {
+  std::int64_t desired = governed.expected;
+  if (budget.available_min) {
+    desired = count_of(*budget.available_min, governed.expected);
+  } else if (budget.unavailable_max) {
+    desired = std::max(std::int64_t{0},
+                       governed.expected - count_of(*budget.unavailable_max, governed.expected));
+  }
+  return static_cast<std::int32_t>(std::max(std::int64_t{0}, governed.healthy - desired));
+}
+
+/// Plane, namespace and labels: pods of one controller share them.
+using Alike = std::tuple<StringId, StringId, LabelSetId>;
+
+std::map<Alike, Governed> count_alike(const Cluster& cluster) {
+  std::map<Alike, Governed> counts;
+  const PodColumns& pods = cluster.pods();
+  for (const PodIndex pod : cluster.each_pod()) {
+    Governed& governed = counts[{pods.plane[pod], pods.namespace_name[pod], pods.labels[pod]}];
+    ++governed.expected;
+    const bool leaving = pods.deletion[pod] != no_time;
+    if (pods.node[pod].exists() && !leaving) ++governed.healthy;
+  }
+  return counts;
+}
+
+/// What a PodDisruptionBudget without a status allows, as the disruption controller computes it,
+/// since hand-written manifests have none: desired = minAvailable, or expected - maxUnavailable;
+/// percentages of the governed pods round up; allowed = healthy - desired, at least 0. Expected are
+/// all governed pods, healthy those that run on a node and are not leaving.
+void fill_budget_status(Cluster& cluster) {
+  std::vector<DisruptionBudget> open;
+  for (const DisruptionBudget* budget : cluster.budgets()) {
+    if (!budget->disruptions_allowed) open.push_back(*budget);
+  }
+  if (open.empty()) return;
+  std::vector<const DisruptionBudget*> budgets;
+  budgets.reserve(open.size());
+  for (const DisruptionBudget& budget : open) budgets.push_back(&budget);
+  const BudgetFinder finder(std::move(budgets));
+  BudgetSums<Governed> sums(open.size());
+  for (const auto& [alike, count] : count_alike(cluster)) {
+    const auto& [plane, namespace_name, labels] = alike;
+    sums.add(finder.find(cluster.text(plane), cluster.text(namespace_name),
+                         cluster.label_objects(labels)),
+             count);
+  }
+  const std::vector<Governed> governed = std::move(sums).finish();
+  for (std::size_t position = 0; position < open.size(); ++position) {
+    open[position].disruptions_allowed = allowed(open[position], governed[position]);
+    cluster.apply(open[position]);
+  }
+}
+
+/// Shorter words differ in a letter too easily.
+constexpr std::size_t slip_length_min = 6;
+
+std::string plain(std::string_view word) {
+  std::string lower(word);
+  std::ranges::transform(lower, lower.begin(), lower_byte);
+  if (lower.ends_with('s')) lower.pop_back();
+  return lower;
+}
+
+/// They differ in one letter, which is another one, missing or too much, or in two neighbours that
+/// have changed places.
+bool differ_by_a_slip(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (a.size() < slip_length_min || b.size() > a.size() + 1) return false;
+  const auto [at_a, at_b] = std::ranges::mismatch(a, b);
+  const std::string_view rest_a(at_a, a.end());
+  const std::string_view rest_b(at_b, b.end());
+  if (a.size() < b.size()) return rest_a == rest_b.substr(1);
+  if (rest_a.empty() || rest_a.substr(1) == rest_b.substr(1)) return true;
+  return rest_a[0] == rest_b[1] && rest_a[1] == rest_b[0] && rest_a.substr(2) == rest_b.substr(2);
+}
+
+bool looks_like(std::string_view kind, std::string_view wanted) {
+  const std::string one = plain(kind);
+  const std::string other = plain(wanted);
+  return one == other || differ_by_a_slip(one, other);
+}
+
+/// What is read instead, "v1 Pod"; empty: it looks like nothing.
+std::string meant_by(std::string_view api_version, std::string_view kind) {
+  for (const KindRow& row : kind_rows) {
+    if (!is_own(row) && looks_like(kind, row.name)) {
+      return fmt::format("{} {}", row.api_version, row.name);
+    }
+  }
+  if (is_unsupported_workload(api_version, kind)) return {};
+  for (const WorkloadKindName& row : pod_making_kind_names()) {
+    if (!looks_like(kind, row.name)) continue;
+    return row.api_group.empty() ? fmt::format("v1 {}", row.name)
+                                 : fmt::format("{} of {}", row.name, row.api_group);
+  }
+  return {};
+}
+
+/// Kinds that were skipped although they look like one that is read: a misspelling, or an API of
+/// another project. Without a report it would go unnoticed that such an object asks for nothing.
+/// `skipped`: how often, by "apiVersion kind".
+void warn_of_kind_slips(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
+  for (const auto& [name, count] : skipped) {
+    const std::size_t blank = name.rfind(' ');
+    if (blank == std::string::npos) continue;
+    const std::string meant =
+        meant_by(std::string_view(name).substr(0, blank), std::string_view(name).substr(blank + 1));
+    if (meant.empty()) continue;
+    warnings.push_back({.severity = Severity::warning,
+                        .value = name,
+                        .message = fmt::format("skipped ({})", count),
+                        .remedy = fmt::format("what is read is {}", meant)});
+  }
+}
 
 /// An object that waits until all nodes are known.
 struct HeldBack {

@@ -21,75 +21,66 @@ bool is_of_scheduler(const SeenCondition& condition) {
          std::ranges::find(kept_conditions, condition.type) != kept_conditions.end();
 }
 
-void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    KeepConditions keep, ObjectState& state) {
+void read_condition(const JsonField& value, KeepConditions keep, ObjectState& state) {
   SeenCondition condition;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "type") reader.read(field, at, condition.type);
-    if (key == "status") reader.read(field, at, condition.status);
-    if (key == "reason") reader.read(field, at, condition.reason);
-    if (key == "message") reader.read(field, at, condition.message);
-    if (key == "lastTransitionTime") reader.read(field, at, condition.changed);
-    if (key == "observedGeneration") reader.read(field, at, condition.generation);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "type") field.read(condition.type);
+    if (field.key == "status") field.read(condition.status);
+    if (field.key == "reason") field.read(condition.reason);
+    if (field.key == "message") field.read(condition.message);
+    if (field.key == "lastTransitionTime") field.read(condition.changed);
+    if (field.key == "observedGeneration") field.read(condition.generation);
   });
   const bool kept = keep == KeepConditions::all || is_of_scheduler(condition);
   if (kept) state.conditions.push_back(std::move(condition));
 }
 
-void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, KeepConditions keep,
-                 ObjectState& state) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "phase") reader.read(field, at, state.phase);
-    if (key == "reason") reader.read(field, at, state.reason);
-    if (key == "nominatedNodeName") reader.read(field, at, state.nominated_node);
-    if (key != "conditions") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      read_condition(reader, item, to, keep, state);
-    });
+void read_status(const JsonField& value, KeepConditions keep, ObjectState& state) {
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "phase") field.read(state.phase);
+    if (field.key == "reason") field.read(state.reason);
+    if (field.key == "nominatedNodeName") field.read(state.nominated_node);
+    if (field.key != "conditions") return;
+    field.each_item([&](const JsonField& item) { read_condition(item, keep, state); });
   });
 }
 
-void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectState& state) {
+void read_owner(const JsonField& value, ObjectState& state) {
   std::string uid;
   std::string kind;
   bool is_controller = false;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "uid") reader.read(field, at, uid);
-    if (key == "kind") reader.read(field, at, kind);
-    if (key == "controller") reader.read(field, at, is_controller);
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "uid") field.read(uid);
+    if (field.key == "kind") field.read(kind);
+    if (field.key == "controller") field.read(is_controller);
   });
   if (!is_controller) return;
   state.owner_uid = std::move(uid);
   state.owner_kind = std::move(kind);
 }
 
-void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   ObjectState& state) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+void read_metadata(const JsonField& value, ObjectState& state) {
+  value.each_field([&](const JsonField& field) {
     std::string_view text;
-    if (key == "name") reader.read(field, at, state.name);
-    if (key == "namespace") reader.read(field, at, state.namespace_name);
-    if (key == "uid") reader.read(field, at, state.uid);
-    if (key == "resourceVersion") reader.read(field, at, state.version);
-    if (key == "generation") reader.read(field, at, state.generation);
-    if (key == "deletionTimestamp") state.leaving = reader.read(field, at, text);
-    if (key != "ownerReferences") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      read_owner(reader, item, to, state);
-    });
+    if (field.key == "name") field.read(state.name);
+    if (field.key == "namespace") field.read(state.namespace_name);
+    if (field.key == "uid") field.read(state.uid);
+    if (field.key == "resourceVersion") field.read(state.version);
+    if (field.key == "generation") field.read(state.generation);
+    if (field.key == "deletionTimestamp") state.leaving = field.read(text);
+    if (field.key != "ownerReferences") return;
+    field.each_item([&](const JsonField& item) { read_owner(item, state); });
   });
 }
 
-void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-               KeepConditions keep, ObjectState& state) {
-  if (key == "metadata") read_metadata(reader, value, path, state);
-  if (key == "status") read_status(reader, value, path, keep, state);
-  if (key != "spec") return;
-  reader.each_field(value, path,
-                    [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
-                      if (name == "nodeName") reader.read(field, at, state.node);
-                      if (name == "schedulerName") reader.read(field, at, state.scheduler);
-                    });
+void read_part(const JsonField& value, KeepConditions keep, ObjectState& state) {
+  if (value.key == "metadata") read_metadata(value, state);
+  if (value.key == "status") read_status(value, keep, state);
+  if (value.key != "spec") return;
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "nodeName") field.read(state.node);
+    if (field.key == "schedulerName") field.read(state.scheduler);
+  });
 }
 
 }  // namespace
@@ -102,8 +93,7 @@ const SeenCondition* ObjectState::condition(std::string_view type) const {
 std::vector<ObjectState> read_object_states(std::string_view padded_text, KeepConditions keep) {
   WalkedObjects<ObjectState> walked = walk_objects<ObjectState>(
       padded_text,
-      [keep](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-             ObjectState& state) { read_part(reader, key, value, path, keep, state); });
+      [keep](const JsonField& value, ObjectState& state) { read_part(value, keep, state); });
   if (!walked.is_list) walked.items.push_back(std::move(walked.whole));
   std::erase_if(walked.items, [](const ObjectState& state) { return state.name.empty(); });
   return std::move(walked.items);

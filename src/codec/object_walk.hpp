@@ -34,18 +34,15 @@ WalkedObjects<Object> walk_objects(std::string_view padded_json, const ReadPart&
       document.get_object().get(object) != simdjson::SUCCESS) {
     return walked;
   }
-  const auto read_item = [&](JsonCursor& item, const FieldPath& at) {
+  const auto read_item = [&](const JsonField& item) {
     Object& each = walked.items.emplace_back();
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      read_part(reader, key, field, to, each);
-    });
+    item.each_field([&](const JsonField& field) { read_part(field, each); });
   };
-  reader.each_field(object, root,
-                    [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-                      if (key != "items") return read_part(reader, key, value, path, walked.whole);
-                      walked.is_list = true;
-                      reader.each_item(value, path, read_item);
-                    });
+  reader.each_field(object, root, [&](const JsonField& value) {
+    if (value.key != "items") return read_part(value, walked.whole);
+    walked.is_list = true;
+    value.each_item(read_item);
+  });
   return walked;
 }
 

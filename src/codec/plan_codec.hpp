@@ -6,10 +6,10 @@
 //    "actions":[...],"status":[...]}
 //
 // Every field is there in every plan, except `withheld` and `leftOut` (only where a bug of ours
-// removed an ask from the plan), `queues` and `queueMoves` (only where there are queues;
-// plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only when
-// asked for), an action's `node` and `for` (only where they mean something), and `cluster` and
-// `objects` (only where that is known; plan_versions.hpp).
+// removed an ask from the plan), `queues` and `queueMoves` (only where there are queues),
+// `waitsUntil` (only where a delay has to pass), `explanation` (only when asked for), an action's
+// `node` and `for` (only where they mean something), and `cluster` and `objects` (only where that
+// is known; plan_versions.hpp).
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink,
 /// victim's cause, what it was compared with belongs to the explanation, which looks further.
 std::string plan_identity(const Plan& plan);
 
-/// One object of `placements` or `waitsFor`.
+/// The fields of one object of `placements` or `waitsFor`.
 void write_placement(DocumentWriter& writer, const PodPlacement& placement);
 
 /// The key as documents write it: "budgetViolations".

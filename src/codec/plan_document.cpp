@@ -8,6 +8,7 @@
 
 #include "codec/json_value.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "codec/yaml.hpp"
 
 namespace makeway {
@@ -45,14 +46,12 @@ class PlanReader {
   PlanReader(const JsonValue& tree, std::string_view source) : tree_(tree), source_(source) {}
 
   PlanReading read() {
-    if (!is_plan()) return {.document = {}, .problems = std::move(problems_)};
+    if (!is_plan()) return {.problems = std::move(problems_)};
     PlanDocument document{.id = text(tree_, "id", ""),
                           .preset = text(tree_, "preset", ""),
                           .configuration_hash = text(tree_, "configurationHash", ""),
                           .cluster = optional_text(tree_, "cluster"),
-                          .now = {},
-                          .withheld = optional_text(tree_, "withheld"),
-                          .asks = {}};
+                          .withheld = optional_text(tree_, "withheld")};
     if (const Result<Time> now = parse_time(text(tree_, "now", ""))) {
       document.now = *now;
     } else {
@@ -62,7 +61,7 @@ class PlanReader {
     each_item(tree_, "asks", "", [&](const JsonValue& item, const std::string& path) {
       document.asks.push_back(ask_of(item, path));
     });
-    if (has_errors(problems_)) return {.document = {}, .problems = std::move(problems_)};
+    if (has_errors(problems_)) return {.problems = std::move(problems_)};
     return {.document = std::move(document), .problems = std::move(problems_)};
   }
 
@@ -76,7 +75,6 @@ class PlanReader {
   void refuse(std::string field, const std::string& value, std::string message,
               std::string remedy = {}) {
     problems_.push_back({.origin = {.source = std::string(source_)},
-                         .object = {},
                          .field = std::move(field),
                          .value = shorten(value),
                          .message = std::move(message),
@@ -98,9 +96,7 @@ class PlanReader {
   }
 
   static std::string optional_text(const JsonValue& from, std::string_view key) {
-    const JsonValue* const value = from.find(key);
-    const std::string* const found = value == nullptr ? nullptr : value->as_string();
-    return found == nullptr ? std::string{} : *found;
+    return std::string(text_at(from, {key}));
   }
 
   static std::string below(const std::string& path, std::string_view key) {
@@ -151,8 +147,7 @@ class PlanReader {
                    .name = text(item, "name", path),
                    .node = text(item, "node", path),
                    .plane = optional_text(item, "plane"),
-                   .uid = optional_text(item, "uid"),
-                   .version = {}};
+                   .uid = optional_text(item, "uid")};
     const auto found = known_.find({pod.namespace_name, pod.name});
     if (found == known_.end() || !pod.plane.empty()) return pod;
     if (pod.uid.empty()) pod.uid = found->second.uid;
@@ -179,9 +174,7 @@ class PlanReader {
                    .name = text(item, "name", path),
                    .plane = optional_text(item, "plane"),
                    .made_from = optional_text(item, "madeFrom"),
-                   .outcome = choice<Outcome>(item, "outcome", path),
-                   .places = {},
-                   .victims = {}};
+                   .outcome = choice<Outcome>(item, "outcome", path)};
     each_item(item, "placements", path, [&](const JsonValue& place, const std::string& at) {
       ask.places.push_back(pod_of(place, at));
     });
@@ -201,7 +194,7 @@ class PlanReader {
 
 PlanReading read_plan_document(std::string_view text, std::string_view source) {
   const auto tree = tree_of(text, source);
-  if (!tree) return {.document = {}, .problems = {tree.error()}};
+  if (!tree) return {.problems = {tree.error()}};
   return PlanReader(*tree, source).read();
 }
 

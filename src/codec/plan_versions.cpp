@@ -10,17 +10,15 @@ namespace {
 
 constexpr std::string_view list_word = "List";
 
-void read_version_part(JsonReader& reader, std::string_view key, JsonCursor& value,
-                       const FieldPath& path, ObjectVersion& object) {
-  if (key == "kind") reader.read(value, path, object.kind);
-  if (key != "metadata") return;
-  reader.each_field(value, path,
-                    [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
-                      if (name == "name") reader.read(field, at, object.name);
-                      if (name == "namespace") reader.read(field, at, object.namespace_name);
-                      if (name == "uid") reader.read(field, at, object.uid);
-                      if (name == "resourceVersion") reader.read(field, at, object.version);
-                    });
+void read_version_part(const JsonField& value, ObjectVersion& object) {
+  if (value.key == "kind") value.read(object.kind);
+  if (value.key != "metadata") return;
+  value.each_field([&](const JsonField& field) {
+    if (field.key == "name") field.read(object.name);
+    if (field.key == "namespace") field.read(object.namespace_name);
+    if (field.key == "uid") field.read(object.uid);
+    if (field.key == "resourceVersion") field.read(object.version);
+  });
 }
 
 }  // namespace
@@ -59,7 +57,7 @@ PlanVersions VersionReader::of(const Plan& plan) const {
     for (const PodPlacement& place : ask.placements) name_pod(place);
     for (const PlanVictim& victim : ask.victims) name_pod(victim);
   }
-  PlanVersions versions{.cluster = cluster_, .objects = {}};
+  PlanVersions versions{.cluster = cluster_};
   for (const Key& key : named) {
     const auto found = objects_.find(key);
     if (found != objects_.end()) versions.objects.push_back(found->second);
@@ -70,18 +68,13 @@ PlanVersions VersionReader::of(const Plan& plan) const {
 void write_plan_versions(DocumentWriter& writer, const PlanVersions& versions) {
   if (!versions.cluster.empty()) writer.string_field("cluster", versions.cluster);
   if (versions.objects.empty()) return;
-  writer.key("objects");
-  writer.begin_array();
-  for (const ObjectVersion& each : versions.objects) {
-    writer.begin_object();
+  write_list(writer, "objects", versions.objects, [&](const ObjectVersion& each) {
     writer.string_field("kind", each.kind);
     writer.string_field("namespace", each.namespace_name);
     writer.string_field("name", each.name);
     writer.string_field("uid", each.uid);
     writer.string_field("resourceVersion", each.version);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 }  // namespace makeway

@@ -207,20 +207,6 @@ std::optional<Simple> parse_simply(std::string_view text) {
   }
 }
 
-/// Nothing when the long path has to decide.
-std::optional<std::int64_t> amount_of(const Simple& simple, Scale scale) {
-  if (simple.thousandths) {
-    return scale == Scale::milli ? simple.value : (simple.value + 999) / 1'000;
-  }
-  std::int64_t amount = simple.value;
-  if (scale == Scale::milli && __builtin_mul_overflow(amount, 1'000, &amount)) return std::nullopt;
-  if (__builtin_mul_overflow(amount, std::int64_t{1} << simple.shift, &amount)) {
-    return std::nullopt;
-  }
-  if (amount > quantity_amount_max) return std::nullopt;
-  return amount;
-}
-
 std::unexpected<Error> refuse(std::string_view text, QuantityRefusal refusal, Scale scale) {
   return input_error(fmt::format("\"{}\" is {}", shorten(text), refusal_text(refusal, scale)));
 }
@@ -270,10 +256,7 @@ std::expected<Quantity, QuantityRefusal> parse_quantity_exact(std::string_view t
 }
 
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale) {
-  if (const auto simple = parse_simply(text)) {
-    if (const auto amount = amount_of(*simple, scale)) return *amount;
-  }
-  const Parsed<Quantity> parsed = parse_slowly(text);
+  const Parsed<Quantity> parsed = parse_quantity_exact(text);
   if (!parsed) return refuse(text, parsed.error(), scale);
   const auto amount = rounded_up(*parsed, scale);
   if (!amount) return refuse(text, QuantityRefusal::too_large, scale);

@@ -96,8 +96,7 @@ class Translation {
 
   void refuse(std::string_view path, std::string_view value, std::string message) {
     if (problem_) return;
-    problem_ = Problem{.origin = {},
-                       .object = "the recorded Configuration",
+    problem_ = Problem{.object = "the recorded Configuration",
                        .field = std::string(path),
                        .value = shorten(value),
                        .message = std::move(message),
@@ -189,7 +188,7 @@ RecordedConfiguration read_recorded_configuration(const JsonValue& tree) {
   const JsonValue* const spec = tree.find("spec");
   const bool is_old =
       spec != nullptr && spec->as_object() != nullptr && spec->find(compatibility_path) == nullptr;
-  if (!is_old) return {.reading = read_configuration(tree, MissingKnobs::refuse), .hash = {}};
+  if (!is_old) return {.reading = read_configuration(tree, MissingKnobs::refuse)};
   Translation translation(tree);
   const std::optional<JsonValue> translated = translation.run();
   if (!translated) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <vector>
 
 #include "base/check.hpp"
+#include "codec/dump_parts.hpp"
 #include "codec/fields.hpp"
 #include "codec/writer.hpp"
 #include "model/kinds.hpp"
@@ -221,36 +223,28 @@ class SchemaWriter {
     writer_.begin_object();
     writer_.string_field("type", "object");
     write_required(root);
-    writer_.key("properties");
-    writer_.begin_object();
-    for (const std::string_view text : {"apiVersion", "kind"}) {
-      writer_.key(text);
-      writer_.begin_object();
-      writer_.string_field("type", "string");
-      writer_.end_object();
-    }
-    writer_.key("metadata");
-    writer_.begin_object();
-    writer_.string_field("type", "object");
-    writer_.end_object();
-    for (const SchemaNode& node : root.below) write_field(node);
-    writer_.end_object();
+    write_object(writer_, "properties", [&] {
+      for (const std::string_view text : {"apiVersion", "kind"}) {
+        write_object(writer_, text, [&] { writer_.string_field("type", "string"); });
+      }
+      write_object(writer_, "metadata", [&] { writer_.string_field("type", "object"); });
+      for (const SchemaNode& node : root.below) write_field(node);
+    });
     write_rules("");
     writer_.end_object();
   }
 
  private:
   void write_field(const SchemaNode& node) {
-    writer_.key(node.key);
-    writer_.begin_object();
-    if (!node.field.text.empty()) writer_.string_field("description", node.field.text);
-    if (node.knob != nullptr) {
-      write_knob(*node.knob);
-    } else {
-      write_type(node);
-    }
-    write_rules(node.path);
-    writer_.end_object();
+    write_object(writer_, node.key, [&] {
+      if (!node.field.text.empty()) writer_.string_field("description", node.field.text);
+      if (node.knob != nullptr) {
+        write_knob(*node.knob);
+      } else {
+        write_type(node);
+      }
+      write_rules(node.path);
+    });
   }
 
   void write_type(const SchemaNode& node) {
@@ -270,20 +264,17 @@ class SchemaWriter {
       case FieldType::labels:
         writer_.string_field("type", "object");
         writer_.integer_field("maxProperties", resources_max_in_schema);
-        writer_.key("additionalProperties");
-        writer_.begin_object();
-        write_text(texts_length_max);
-        writer_.end_object();
+        write_object(writer_, "additionalProperties", [&] { write_text(texts_length_max); });
         break;
       case FieldType::names:
         begin_list(node);
         write_name();
         writer_.end_object();
         break;
-      case FieldType::object: write_object(node); break;
+      case FieldType::object: write_properties(node); break;
       case FieldType::objects:
         begin_list(node);
-        write_object(node);
+        write_properties(node);
         write_rules(node.path + "[]");
         writer_.end_object();
         break;
@@ -308,10 +299,7 @@ class SchemaWriter {
     writer_.integer_field("maxItems", items_max);
     if ((named && !in_namespaces) || by_type) {
       writer_.string_field("x-kubernetes-list-type", "map");
-      writer_.key("x-kubernetes-list-map-keys");
-      writer_.begin_array();
-      writer_.string(by_type ? "type" : "name");
-      writer_.end_array();
+      write_list(writer_, "x-kubernetes-list-map-keys", std::array{by_type ? "type" : "name"});
     } else {
       writer_.string_field("x-kubernetes-list-type", "atomic");
     }
@@ -319,32 +307,17 @@ class SchemaWriter {
     writer_.begin_object();
   }
 
-  void write_object(const SchemaNode& node) {
+  void write_properties(const SchemaNode& node) {
     writer_.string_field("type", "object");
-    const bool any_required =
-        std::ranges::any_of(node.below, [](const SchemaNode& each) { return each.field.required; });
-    if (any_required) {
-      writer_.key("required");
-      writer_.begin_array();
-      for (const SchemaNode& each : node.below) {
-        if (each.field.required) writer_.string(each.key);
-      }
-      writer_.end_array();
-    }
-    writer_.key("properties");
-    writer_.begin_object();
-    for (const SchemaNode& each : node.below) write_field(each);
-    writer_.end_object();
+    write_required(node);
+    write_object(writer_, "properties", [&] {
+      for (const SchemaNode& each : node.below) write_field(each);
+    });
   }
 
   void write_required(const SchemaNode& node) {
-    if (std::ranges::none_of(node.below, is_required)) return;
-    writer_.key("required");
-    writer_.begin_array();
-    for (const SchemaNode& each : node.below) {
-      if (is_required(each)) writer_.string(each.key);
-    }
-    writer_.end_array();
+    list_if(writer_, "required",
+            node.below | std::views::filter(is_required) | std::views::transform(&SchemaNode::key));
   }
 
   void write_text(std::int64_t length_max) {
@@ -376,29 +349,19 @@ class SchemaWriter {
 
   void write_choice(std::span<const std::string_view> choices) {
     writer_.string_field("type", "string");
-    writer_.key("enum");
-    writer_.begin_array();
-    for (const std::string_view choice : choices) writer_.string(choice);
-    writer_.end_array();
+    write_list(writer_, "enum", choices);
   }
 
   void write_quantities() {
     writer_.string_field("type", "object");
     writer_.integer_field("maxProperties", resources_max_in_schema);
-    writer_.key("additionalProperties");
-    writer_.begin_object();
-    writer_.key("anyOf");
-    writer_.begin_array();
-    for (const std::string_view type : {"integer", "string"}) {
-      writer_.begin_object();
-      writer_.string_field("type", type);
-      writer_.end_object();
-    }
-    writer_.end_array();
-    writer_.boolean_field("x-kubernetes-int-or-string", true);
-    writer_.integer_field("maxLength", amount_length_max);
-    writer_.string_field("pattern", quantity_pattern);
-    writer_.end_object();
+    write_object(writer_, "additionalProperties", [&] {
+      write_list(writer_, "anyOf", std::array{"integer", "string"},
+                 [&](const char* type) { writer_.string_field("type", type); });
+      writer_.boolean_field("x-kubernetes-int-or-string", true);
+      writer_.integer_field("maxLength", amount_length_max);
+      writer_.string_field("pattern", quantity_pattern);
+    });
   }
 
   void write_knob(const Knob& knob) {
@@ -413,14 +376,13 @@ class SchemaWriter {
         writer_.integer_field("maxItems", items_max);
         if (!knob.may_be_empty) writer_.integer_field("minItems", 1);
         writer_.string_field("x-kubernetes-list-type", "set");
-        writer_.key("items");
-        writer_.begin_object();
-        if (knob.type == KnobType::choice_list) {
-          write_choice(knob.choices);
-        } else {
-          write_text(texts_length_max);
-        }
-        writer_.end_object();
+        write_object(writer_, "items", [&] {
+          if (knob.type == KnobType::choice_list) {
+            write_choice(knob.choices);
+          } else {
+            write_text(texts_length_max);
+          }
+        });
         break;
       case KnobType::text: write_text(texts_length_max); break;
     }
@@ -442,17 +404,11 @@ class SchemaWriter {
 
   void write_rules(std::string_view path) {
     const auto is_here = [&](const CelRule& rule) { return rule.at == path; };
-    if (std::ranges::none_of(definition_.rules, is_here)) return;
-    writer_.key("x-kubernetes-validations");
-    writer_.begin_array();
-    for (const CelRule& rule : definition_.rules) {
-      if (!is_here(rule)) continue;
-      writer_.begin_object();
-      writer_.string_field("rule", rule.rule);
-      writer_.string_field("message", rule.message);
-      writer_.end_object();
-    }
-    writer_.end_array();
+    list_if(writer_, "x-kubernetes-validations", definition_.rules | std::views::filter(is_here),
+            [&](const CelRule& rule) {
+              writer_.string_field("rule", rule.rule);
+              writer_.string_field("message", rule.message);
+            });
   }
 
   DocumentWriter& writer_;
@@ -477,64 +433,41 @@ void write_names(DocumentWriter& writer, const Definition& definition) {
   for (char& byte : singular) {
     if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
   }
-  writer.key("names");
-  writer.begin_object();
-  writer.string_field("kind", definition.kind);
-  writer.string_field("listKind", fmt::format("{}List", definition.kind));
-  writer.string_field("plural", definition.plural);
-  writer.string_field("singular", singular);
-  writer.key("shortNames");
-  writer.begin_array();
-  writer.string(definition.short_name);
-  writer.end_array();
-  writer.key("categories");
-  writer.begin_array();
-  writer.string("makeway");
-  writer.end_array();
-  writer.end_object();
+  write_object(writer, "names", [&] {
+    writer.string_field("kind", definition.kind);
+    writer.string_field("listKind", fmt::format("{}List", definition.kind));
+    writer.string_field("plural", definition.plural);
+    writer.string_field("singular", singular);
+    write_list(writer, "shortNames", std::array{definition.short_name});
+    write_list(writer, "categories", std::array{"makeway"});
+  });
 }
 
+/// The long ones come behind the age.
 void write_columns(DocumentWriter& writer, const Definition& definition) {
-  const auto column = [&](const PrinterColumn& each) {
-    writer.begin_object();
+  std::vector<PrinterColumn> columns(definition.columns.begin(), definition.columns.end());
+  columns.push_back({"Age", "date", ".metadata.creationTimestamp"});
+  std::ranges::stable_partition(columns, [](const auto& each) { return !each.is_long; });
+  write_list(writer, "additionalPrinterColumns", columns, [&](const PrinterColumn& each) {
     writer.string_field("name", each.name);
     writer.string_field("type", each.type);
     writer.string_field("jsonPath", each.path);
     if (each.wide) writer.integer_field("priority", 1);
-    writer.end_object();
-  };
-  writer.key("additionalPrinterColumns");
-  writer.begin_array();
-  for (const PrinterColumn& each : definition.columns) {
-    if (!each.is_long) column(each);
-  }
-  column({"Age", "date", ".metadata.creationTimestamp"});
-  for (const PrinterColumn& each : definition.columns) {
-    if (each.is_long) column(each);
-  }
-  writer.end_array();
+  });
 }
 
 void write_version(DocumentWriter& writer, const Definition& definition) {
-  writer.begin_object();
   writer.string_field("name", own_api_version.substr(own_api_group.size() + 1));
   writer.boolean_field("served", true);
   writer.boolean_field("storage", true);
   if (definition.has_status) {
-    writer.key("subresources");
-    writer.begin_object();
-    writer.key("status");
-    writer.begin_object();
-    writer.end_object();
-    writer.end_object();
+    write_object(writer, "subresources", [&] { write_object(writer, "status", [] {}); });
   }
   write_columns(writer, definition);
-  writer.key("schema");
-  writer.begin_object();
-  writer.key("openAPIV3Schema");
-  SchemaWriter(writer, definition).write(fields_of(definition.kind));
-  writer.end_object();
-  writer.end_object();
+  write_object(writer, "schema", [&] {
+    writer.key("openAPIV3Schema");
+    SchemaWriter(writer, definition).write(fields_of(definition.kind));
+  });
 }
 
 }  // namespace
@@ -548,20 +481,13 @@ void write_definition(DocumentWriter& writer, std::string_view kind) {
   writer.begin_object();
   writer.string_field("apiVersion", "apiextensions.k8s.io/v1");
   writer.string_field("kind", "CustomResourceDefinition");
-  writer.key("metadata");
-  writer.begin_object();
-  writer.string_field("name", definition_name(kind));
-  writer.end_object();
-  writer.key("spec");
-  writer.begin_object();
-  writer.string_field("group", own_api_group);
-  writer.string_field("scope", definition.scope == Scope::everywhere ? "Cluster" : "Namespaced");
-  write_names(writer, definition);
-  writer.key("versions");
-  writer.begin_array();
-  write_version(writer, definition);
-  writer.end_array();
-  writer.end_object();
+  write_object(writer, "metadata", [&] { writer.string_field("name", definition_name(kind)); });
+  write_object(writer, "spec", [&] {
+    writer.string_field("group", own_api_group);
+    writer.string_field("scope", definition.scope == Scope::everywhere ? "Cluster" : "Namespaced");
+    write_names(writer, definition);
+    write_list(writer, "versions", std::span(&definition, 1), write_version);
+  });
   writer.end_object();
 }
 

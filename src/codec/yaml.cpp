@@ -319,7 +319,6 @@ class Converter {
              const yaml_char_t* tag) {
     if (at_key()) {
       stop({.line = event.line(),
-            .value = {},
             .message = "a mapping or a list cannot be a key",
             .remedy = "quote the key; a template that was not filled in ({{ }}) looks like this"});
       return;
@@ -419,7 +418,7 @@ class Converter {
 
   void take_alias(const Event& event) {
     const std::string_view name = text_of(event->data.alias.anchor);
-    const Complaint complaint{.line = event.line(), .value = name, .message = {}, .remedy = {}};
+    const Complaint complaint{.line = event.line(), .value = name};
     const auto newest_first = anchors_ | std::views::reverse;
     const auto found = std::ranges::find(newest_first, name, &Anchor::name);
     if (at_key()) {
@@ -488,7 +487,6 @@ class Converter {
 
   void stop_too_deep(std::uint64_t line) {
     stop({.line = line,
-          .value = {},
           .message = fmt::format("nested more than {} levels deep", limits_.depth_max),
           .remedy = "flatten the document"});
   }
@@ -498,7 +496,6 @@ class Converter {
                          .origin = {.source = std::string(source_),
                                     .document = document_.number,
                                     .line = complaint.line},
-                         .object = {},
                          .field = std::move(path),
                          .value = shorten(complaint.value),
                          .message = complaint.message,

@@ -137,10 +137,8 @@ std::optional<JournalIndex::Chapter> JournalIndex::chapter_of(std::uint64_t cycl
     for (std::size_t base = file.bases.size(); base-- > 0;) {
       const Base& each = file.bases[base];
       if (each.cycles >= cycle || each.rules == 0) continue;
-      Chapter chapter{.file = file.identity,
-                      .offset = each.offset,
-                      .paths = {},
-                      .rules = file.rules[each.rules - 1]};
+      Chapter chapter{
+          .file = file.identity, .offset = each.offset, .rules = file.rules[each.rules - 1]};
       for (std::size_t next = at; next < files_.size(); ++next) {
         chapter.paths.push_back(files_[next].path);
       }

@@ -52,7 +52,7 @@ Result<JournalReader> JournalReader::open_at(std::vector<std::string> paths, std
 
 std::optional<Error> JournalReader::begin_part() {
   const std::string& path = paths_[parts_.size()];
-  parts_.push_back({.path = path, .version = {}});
+  parts_.push_back({.path = path});
   Result<JournalFileReader> reader = JournalFileReader::open(path);
   if (!reader) return reader.error();
   reader_ = *std::move(reader);

@@ -27,28 +27,16 @@ void write_ask(DocumentWriter& writer, const AskName& ask) {
 }
 
 void write_asks(DocumentWriter& writer, std::string_view key, std::span<const AskName> asks) {
-  writer.key(key);
-  writer.begin_array();
-  for (const AskName& ask : asks) {
-    writer.begin_object();
-    write_ask(writer, ask);
-    writer.end_object();
-  }
-  writer.end_array();
+  write_list(writer, key, asks, [&](const AskName& ask) { write_ask(writer, ask); });
 }
 
 void write_states(DocumentWriter& writer, std::string_view key, std::span<const AskState> states) {
-  writer.key(key);
-  writer.begin_array();
-  for (const AskState& state : states) {
-    writer.begin_object();
+  write_list(writer, key, states, [&](const AskState& state) {
     write_ask(writer, state.ask);
     writer.string_field("outcome", choice_name(state.outcome));
     writer.string_field("reason", state.reason);
     writer.string_field("since", to_text(state.since));
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 /// One line, in which `write` sets the members.
@@ -167,8 +155,7 @@ std::string document_line(std::string_view rest) {
 Result<JournalRecord> read_configuration_record(Members& from) {
   ConfigurationRecord record{
       .preset = from.text("preset"),
-      .carries_out = from.find("carriesOut") == nullptr || from.flag("carriesOut"),
-      .configuration = {}};
+      .carries_out = from.find("carriesOut") == nullptr || from.flag("carriesOut")};
   const JsonValue* const tree = from.find("configuration");
   if (tree == nullptr) {
     from.miss("configuration");
@@ -192,7 +179,7 @@ Result<JournalRecord> read_base_record(Members& from, std::string_view rest) {
 }
 
 Result<JournalRecord> read_changes_record(Members& from, std::string_view rest) {
-  ChangesRecord record{.now = from.time("now"), .changes = {}, .effects = from.count("effects")};
+  ChangesRecord record{.now = from.time("now"), .effects = from.count("effects")};
   const std::uint64_t count = from.count("changes");
   const std::optional<Error> error =
       read_changes(rest, [&](const Change& change) { record.changes.push_back(change); });
@@ -214,7 +201,7 @@ Result<JournalRecord> read_cycle_record(Members& from, std::string_view rest) {
 }
 
 Result<JournalRecord> read_receipts_record(Members& from) {
-  ReceiptsRecord record{.now = from.time("now"), .receipts = {}};
+  ReceiptsRecord record{.now = from.time("now")};
   from.list("receipts", [&](Members& item) {
     record.receipts.push_back({.plan = item.text("plan"),
                                .object = item.reference("object"),
@@ -228,7 +215,6 @@ Result<JournalRecord> read_refused_record(Members& from, std::string_view rest) 
   RefusedRecord record{.cycle = from.count("cycle"),
                        .now = from.time("now"),
                        .plan_id = from.text("plan"),
-                       .breaches = {},
                        .plan = document_line(rest)};
   from.list("breaches", [&](Members& item) {
     const std::uint64_t law = item.count("law");
@@ -253,9 +239,8 @@ std::string configuration_text(const LoopStart& start) {
     writer.string_field("preset", start.preset);
     if (!start.carries_out) writer.boolean_field("carriesOut", false);
     writer.key("configuration");
-    write_configuration(writer, {.name = std::string(start.preset),
-                                 .description = {},
-                                 .configuration = start.configuration});
+    write_configuration(writer,
+                        {.name = std::string(start.preset), .configuration = start.configuration});
   });
 }
 
@@ -301,17 +286,12 @@ std::string cycle_text(std::uint64_t number, const MadeCycle& cycle,
 std::string receipts_text(Time now, std::span<const Receipt> receipts) {
   return line_of([&](JsonWriter& writer) {
     writer.string_field("now", to_text(now));
-    writer.key("receipts");
-    writer.begin_array();
-    for (const Receipt& receipt : receipts) {
-      writer.begin_object();
+    write_list(writer, "receipts", receipts, [&](const Receipt& receipt) {
       writer.string_field("plan", receipt.plan);
       writer.string_field("object", ref_text(receipt.object));
       writer.string_field("reason", receipt.reason);
       if (!receipt.object.plane.empty()) writer.string_field("plane", receipt.object.plane);
-      writer.end_object();
-    }
-    writer.end_array();
+    });
   });
 }
 
@@ -320,17 +300,12 @@ std::string refused_text(std::uint64_t cycle, Time now, const RefusedPlan& refus
     writer.integer_field("cycle", static_cast<std::int64_t>(cycle));
     writer.string_field("now", to_text(now));
     writer.string_field("plan", refused.id);
-    writer.key("breaches");
-    writer.begin_array();
-    for (const LawBreach& breach : refused.breaches) {
-      writer.begin_object();
+    write_list(writer, "breaches", refused.breaches, [&](const LawBreach& breach) {
       writer.integer_field("law", breach.law);
       writer.string_field("ask", breach.ask);
       writer.string_field("text", breach.text);
       write_asks(writer, "asks", breach.asks);
-      writer.end_object();
-    }
-    writer.end_array();
+    });
   });
   return text + plan_text_json(refused.plan, PlanDetail::brief, JsonStyle::compact);
 }

@@ -30,9 +30,6 @@ std::int64_t permille_of(std::int64_t used, std::int64_t room) {
 
 SeenCycle seen_cycle(const MadeCycle& cycle) {
   SeenCycle seen{.now = cycle.now,
-                 .answers = {},
-                 .preemptions = {},
-                 .queues = {},
                  .decide_us = cycle.made.decide_us,
                  .check_us = cycle.made.check_us,
                  .refused = std::ssize(cycle.made.refused)};
@@ -116,10 +113,8 @@ void Board::invalidate() {
 
 void Board::add_sample() {
   if (!has_begun_ || (!samples_.empty() && now_ - samples_.back().when < sample_every)) return;
-  BoardSample sample{.when = now_,
-                     .waiting = std::ssize(waiting_.all()),
-                     .preemptions = preemption_count_,
-                     .used_permille = {}};
+  BoardSample sample{
+      .when = now_, .waiting = std::ssize(waiting_.all()), .preemptions = preemption_count_};
   std::vector<std::int64_t> times(decide_us_.begin(), decide_us_.end());
   std::ranges::sort(times);
   if (!times.empty()) {
@@ -180,7 +175,7 @@ std::string Board::state() {
 }
 
 std::string Board::changed_nodes() {
-  BoardNodes changed{.resources = seen_.resources, .bands = seen_.bands, .nodes = {}};
+  BoardNodes changed{.resources = seen_.resources, .bands = seen_.bands};
   std::vector<std::string> gone;
   const bool reads_alike = sent_.resources == seen_.resources && sent_.bands == seen_.bands;
   auto before = sent_.nodes.begin();

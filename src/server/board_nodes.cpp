@@ -73,7 +73,7 @@ Layout layout_of(const Cluster& cluster, const ShownKernels& kernels,
     if (priorities.size() >= priorities_max) break;
     priorities.insert(kernels.priority_of(pod));
   }
-  Layout layout{.columns = columns_of(cluster), .place = {}, .bands = bands_of(priorities)};
+  Layout layout{.columns = columns_of(cluster), .bands = bands_of(priorities)};
   layout.place.assign(cluster.resources().size(), layout.columns.size());
   for (std::size_t at = 0; at < layout.columns.size(); ++at) {
     layout.place[layout.columns[at].value] = at;
@@ -123,8 +123,7 @@ BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
                        std::set<std::int32_t>& priorities) {
   const ShownKernels kernels(cluster, sessions);
   const Layout layout = layout_of(cluster, kernels, priorities);
-  BoardNodes seen{
-      .resources = {}, .bands = layout.bands, .nodes = {}, .leaving = kernels.leaving()};
+  BoardNodes seen{.bands = layout.bands, .leaving = kernels.leaving()};
   for (const ResourceIndex column : layout.columns) {
     seen.resources.emplace_back(cluster.resources().name(column));
   }
@@ -142,10 +141,7 @@ BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
 
 void write_board_nodes(DocumentWriter& writer, const BoardNodes& nodes) {
   writer.strings_field("resources", nodes.resources);
-  writer.key("bands");
-  writer.begin_array();
-  for (const std::int32_t band : nodes.bands) writer.integer(band);
-  writer.end_array();
+  write_list(writer, "bands", nodes.bands);
   writer.key("nodes");
   writer.begin_array();
   for (const BoardNode& node : nodes.nodes) {

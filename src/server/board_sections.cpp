@@ -1,5 +1,6 @@
 // The sections of a board's state, each as JSON in one line.
 #include <algorithm>
+#include <span>
 
 #include "base/checked_math.hpp"
 #include "model/session_names.hpp"
@@ -20,6 +21,25 @@ std::string json_of(const Write& write) {
   return text;
 }
 
+/// An object with the fields that `write` writes.
+template <class Write>
+std::string object_of(const Write& write) {
+  return json_of([&](DocumentWriter& writer) {
+    writer.begin_object();
+    write(writer);
+    writer.end_object();
+  });
+}
+
+/// The number of all items, and an object for each of the first.
+template <class Items, class WriteRow>
+std::string table_of(const Items& items, const WriteRow& write_row) {
+  return object_of([&](DocumentWriter& writer) {
+    writer.integer_field("count", std::ssize(items));
+    write_list(writer, "rows", std::span(items).first(std::min(rows_max, items.size())), write_row);
+  });
+}
+
 void write_time(DocumentWriter& writer, std::string_view name, std::optional<Time> time) {
   if (time) writer.integer_field(name, time->ms);
 }
@@ -35,43 +55,30 @@ void write_preemption(DocumentWriter& writer, const SeenPreemption& seen) {
   writer.string_field("alternative", seen.alternative);
   writer.string_field("key", seen.key);
   writer.integer_field("count", static_cast<std::int64_t>(seen.victims_count));
-  writer.key("victims");
-  writer.begin_array();
-  for (const ReportedVictim& victim : seen.victims) {
-    writer.begin_object();
+  write_list(writer, "victims", seen.victims, [&](const ReportedVictim& victim) {
     writer.string_field("who", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 
 void write_queue(DocumentWriter& writer, const PlanQueue& queue) {
-  writer.begin_object();
   writer.string_field("name", queue.name);
   writer.string_field("parent", queue.parent);
   writer.integer_field("weight", queue.weight);
-  writer.key("shares");
-  writer.begin_array();
-  for (const PlanQueueShare& share : queue.shares) {
-    writer.begin_object();
+  write_list(writer, "shares", queue.shares, [&](const PlanQueueShare& share) {
     writer.string_field("resource", share.resource);
     writer.integer_field("deserved", share.deserved);
     writer.integer_field("allocated", share.allocated);
     writer.integer_field("used", share.used);
     writer.integer_field("demand", share.demand);
     writer.integer_field("preempting", share.preempting);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.end_object();
+  });
 }
 
 void write_session(DocumentWriter& writer, const Session& session, const SessionSettings& rules) {
-  writer.begin_object();
   writer.string_field("namespace", session.namespace_name);
   writer.string_field("name", session.name);
   writer.string_field("group", session.resource_group);
@@ -84,20 +91,17 @@ void write_session(DocumentWriter& writer, const Session& session, const Session
   writer.string_field("preemptedBy", session.status.preempted_by);
   write_time(writer, "created", session.created);
   write_time(writer, "endsAt", session.status.ends_at);
-  writer.end_object();
 }
 
 }  // namespace
 
 std::string Board::run_section() const {
-  return json_of([&](DocumentWriter& writer) {
-    writer.begin_object();
+  return object_of([&](DocumentWriter& writer) {
     writer.integer_field("now", now_.ms);
     writer.string_field("preset", preset_);
     writer.boolean_field("carriesOut", carries_out_);
     writer.boolean_field("begun", has_begun_);
     writer.boolean_field("behind", is_behind_);
-    writer.end_object();
   });
 }
 
@@ -106,8 +110,7 @@ std::string Board::counters_section() const {
   for (const WaitingAsk& ask : waiting_.all()) {
     waiting_pods = saturated_add(waiting_pods, ask.pods);
   }
-  return json_of([&](DocumentWriter& writer) {
-    writer.begin_object();
+  return object_of([&](DocumentWriter& writer) {
     writer.integer_field("nodes", std::ssize(seen_.nodes));
     writer.integer_field("pods", static_cast<std::int64_t>(cluster_.pod_count()));
     writer.integer_field("waiting", waiting_pods);
@@ -119,34 +122,21 @@ std::string Board::counters_section() const {
     writer.integer_field("refused", static_cast<std::int64_t>(refused_count_));
     writer.integer_field("p50", samples_.empty() ? 0 : samples_.back().decide_p50_us);
     writer.integer_field("p99", samples_.empty() ? 0 : samples_.back().decide_p99_us);
-    writer.end_object();
   });
 }
 
 std::string Board::asks_section() const {
-  const std::vector<WaitingAsk>& waiting = waiting_.all();
-  return json_of([&](DocumentWriter& writer) {
-    writer.begin_object();
-    writer.integer_field("count", std::ssize(waiting));
-    writer.key("rows");
-    writer.begin_array();
-    for (std::size_t at = 0; at < std::min(rows_max, waiting.size()); ++at) {
-      const WaitingAsk& ask = waiting[at];
-      const AskAnswer* const answer = answer_of(ask.name);
-      writer.begin_object();
-      writer.string_field("kind", choice_name(ask.name.kind));
-      writer.string_field("namespace", ask.name.namespace_name);
-      writer.string_field("name", ask.name.name);
-      writer.integer_field("priority", ask.priority);
-      writer.integer_field("pods", ask.pods);
-      write_time(writer, "since", ask.since);
-      writer.string_field("outcome",
-                          answer == nullptr ? std::string_view() : choice_name(answer->outcome));
-      writer.string_field("reason", answer == nullptr ? ask.remark : answer->reason);
-      writer.end_object();
-    }
-    writer.end_array();
-    writer.end_object();
+  return table_of(waiting_.all(), [&](DocumentWriter& writer, const WaitingAsk& ask) {
+    const AskAnswer* const answer = answer_of(ask.name);
+    writer.string_field("kind", choice_name(ask.name.kind));
+    writer.string_field("namespace", ask.name.namespace_name);
+    writer.string_field("name", ask.name.name);
+    writer.integer_field("priority", ask.priority);
+    writer.integer_field("pods", ask.pods);
+    write_time(writer, "since", ask.since);
+    writer.string_field("outcome",
+                        answer == nullptr ? std::string_view() : choice_name(answer->outcome));
+    writer.string_field("reason", answer == nullptr ? ask.remark : answer->reason);
   });
 }
 
@@ -160,19 +150,7 @@ std::string Board::feed_section(std::uint64_t after) const {
   });
 }
 
-std::string Board::queues_section() const {
-  return json_of([&](DocumentWriter& writer) {
-    writer.begin_object();
-    writer.integer_field("count", std::ssize(queues_));
-    writer.key("rows");
-    writer.begin_array();
-    for (std::size_t at = 0; at < std::min(rows_max, queues_.size()); ++at) {
-      write_queue(writer, queues_[at]);
-    }
-    writer.end_array();
-    writer.end_object();
-  });
-}
+std::string Board::queues_section() const { return table_of(queues_, write_queue); }
 
 /// Those that do not run come first: they are what users look for.
 std::string Board::sessions_section() const {
@@ -180,21 +158,11 @@ std::string Board::sessions_section() const {
   for (const auto& [key, session] : cluster_.own<Session>()) {
     if (session.status.phase != SessionPhase::ended) shown.push_back(&session);
   }
-  const auto count = std::ssize(shown);
   std::ranges::stable_partition(shown, [](const Session* session) {
     return session->status.phase != SessionPhase::running || session->status.ends_at;
   });
-  if (shown.size() > rows_max) shown.resize(rows_max);
-  return json_of([&](DocumentWriter& writer) {
-    writer.begin_object();
-    writer.integer_field("count", count);
-    writer.key("rows");
-    writer.begin_array();
-    for (const Session* const session : shown) {
-      write_session(writer, *session, configuration_.session);
-    }
-    writer.end_array();
-    writer.end_object();
+  return table_of(shown, [&](DocumentWriter& writer, const Session* session) {
+    write_session(writer, *session, configuration_.session);
   });
 }
 
@@ -222,13 +190,6 @@ std::string Board::planes_section() const {
       }
     }
   }
-  const auto write_numbers = [](DocumentWriter& writer, std::string_view name,
-                                const std::vector<std::int64_t>& numbers) {
-    writer.key(name);
-    writer.begin_array();
-    for (const std::int64_t number : numbers) writer.integer(number);
-    writer.end_array();
-  };
   return json_of([&](DocumentWriter& writer) {
     writer.begin_array();
     for (const auto& [name, plane] : planes) {
@@ -237,8 +198,8 @@ std::string Board::planes_section() const {
       writer.string_field("name", name);
       writer.integer_field("nodes", plane.nodes);
       writer.integer_field("pods", plane.pods);
-      write_numbers(writer, "room", plane.room);
-      write_numbers(writer, "used", plane.used);
+      write_list(writer, "room", plane.room);
+      write_list(writer, "used", plane.used);
       writer.end_object();
     }
     writer.end_array();

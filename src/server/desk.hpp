@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "server/attempt.hpp"
+#include "server/notices.hpp"
 
 namespace makeway::server {
 

@@ -90,7 +90,7 @@ void Follower::batch(const AppliedBatch& batch, const Cluster& cluster) {
     return;
   }
   const std::size_t count = batch.changes.size() + batch.effects.size();
-  SeenBatch seen{.now = batch.now, .changes = {}};
+  SeenBatch seen{.now = batch.now};
   seen.changes.reserve(count);
   seen.changes.insert(seen.changes.end(), batch.changes.begin(), batch.changes.end());
   seen.changes.insert(seen.changes.end(), batch.effects.begin(), batch.effects.end());

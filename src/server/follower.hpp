@@ -24,8 +24,8 @@
 
 #include "base/time.hpp"
 #include "control/loop_watcher.hpp"
-#include "server/attempt.hpp"
 #include "server/board.hpp"
+#include "server/notices.hpp"
 
 namespace makeway::server {
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/time.hpp"
 
 namespace makeway::server {
@@ -77,5 +79,31 @@ class Notices {
   std::vector<Notice> news_;
   std::atomic<bool> has_news_ = false;
 };
+
+// attempt: what viewers ask for never costs the scheduler its life (law 14).
+
+struct Containment {
+  /// False: bugs stop the process, so that tests hide none.
+  bool contains_bugs = false;
+  Notices* notices = nullptr;  ///< Gets what was contained; null: it is not reported.
+};
+
+/// False: it failed, by a bug of ours or for want of memory, and what it was working on cannot be
+/// trusted. `kind` says at what, for the log.
+template <class Work>
+bool attempt(const Containment& containment, std::string_view kind, const Work& work) {
+  if (!containment.contains_bugs) {
+    work();
+    return true;
+  }
+  try {
+    const CheckContainment contained;
+    work();
+    return true;
+  } catch (const std::exception& failure) {
+    if (containment.notices != nullptr) containment.notices->report(kind, failure.what());
+    return false;
+  }
+}
 
 }  // namespace makeway::server

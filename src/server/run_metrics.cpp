@@ -43,6 +43,38 @@ double seconds_of(std::int64_t microseconds) {
   return static_cast<double>(microseconds) / second_us;
 }
 
+/// Counted elsewhere.
+struct FigureTotal {
+  std::uint64_t RunFigures::* figure;
+  const char* name;
+  const char* help;
+};
+constexpr std::array figure_totals = {
+    FigureTotal{&RunFigures::writes_sent, "makeway_writes_total", "Calls that change something."},
+    FigureTotal{&RunFigures::writes_refused, "makeway_writes_refused_total",
+                "Calls that the server refused."},
+    FigureTotal{&RunFigures::writes_repeated, "makeway_writes_repeated_total",
+                "Calls sent again after overload."},
+    FigureTotal{&RunFigures::writes_unknown, "makeway_writes_unknown_total",
+                "Calls without an answer; the object was read."},
+    FigureTotal{&RunFigures::events_dropped, "makeway_events_dropped_total", "Events not sent."},
+    FigureTotal{&RunFigures::lists, "makeway_lists_total", "Lists that were read."},
+    FigureTotal{&RunFigures::watch_failures, "makeway_watch_failures_total",
+                "Watches that failed."},
+    FigureTotal{&RunFigures::objects_refused, "makeway_objects_refused_total",
+                "Objects with errors, read as far as possible."},
+    FigureTotal{&RunFigures::missed_wakeups, "makeway_missed_wakeups_total",
+                "Asks that only a timer brought back: bugs."},
+    FigureTotal{&RunFigures::kubelet_refusals, "makeway_kubelet_refusals_total",
+                "Pods that a kubelet did not run."},
+    FigureTotal{&RunFigures::marks_not_honoured, "makeway_marks_not_honoured_total",
+                "Marks of tenants that did not count, each time that they were looked at."},
+    FigureTotal{&RunFigures::left_behind, "makeway_pods_left_behind_total",
+                "Pods that a budget kept when the rest of their group had left."},
+    FigureTotal{&RunFigures::brake_alarms, "makeway_brake_alarms_total",
+                "Asks that would have made pods leave again too soon."},
+};
+
 }  // namespace
 
 struct RunMetrics::State {
@@ -62,12 +94,6 @@ struct RunMetrics::State {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels,
                                                                                      bounds);
   }
-  /// To a total that is counted elsewhere.
-  static void raise(Counter& counter, std::uint64_t total) {
-    const double more = static_cast<double>(total) - counter.Value();
-    if (more > 0) counter.Increment(more);
-  }
-
   struct ByResult {
     std::array<Counter*, attempt_words.size()> attempts{};
     std::array<Histogram*, attempt_words.size()> durations{};
@@ -115,32 +141,13 @@ struct RunMetrics::State {
   Gauge& assumed = gauge("makeway_assumed_objects", "Objects with effects that are not seen yet.");
   Gauge& leads = gauge("makeway_leader", "1: this process leads.");
   Gauge& sees = gauge("makeway_sight", "1: every watched kind is synced.");
-  Counter& writes = counter("makeway_writes_total", "Calls that change something.");
-  Counter& writes_refused =
-      counter("makeway_writes_refused_total", "Calls that the server refused.");
-  Counter& writes_repeated =
-      counter("makeway_writes_repeated_total", "Calls sent again after overload.");
-  Counter& writes_unknown =
-      counter("makeway_writes_unknown_total", "Calls without an answer; the object was read.");
-  Counter& events_dropped = counter("makeway_events_dropped_total", "Events not sent.");
-  Counter& lists = counter("makeway_lists_total", "Lists that were read.");
-  Counter& watch_failures = counter("makeway_watch_failures_total", "Watches that failed.");
-  Counter& objects_refused =
-      counter("makeway_objects_refused_total", "Objects with errors, read as far as possible.");
-  Counter& missed =
-      counter("makeway_missed_wakeups_total", "Asks that only a timer brought back: bugs.");
-  Counter& kubelet_refusals =
-      counter("makeway_kubelet_refusals_total", "Pods that a kubelet did not run.");
-  Counter& marks_not_honoured =
-      counter("makeway_marks_not_honoured_total",
-              "Marks of tenants that did not count, each time that they were looked at.");
-  Counter& left_behind = counter("makeway_pods_left_behind_total",
-                                 "Pods that a budget kept when the rest of their group had left.");
-  Counter& brake_alarms =
-      counter("makeway_brake_alarms_total", "Asks that would have made pods leave again too soon.");
+  std::vector<Counter*> totals;  ///< Of `figure_totals`.
 };
 
 RunMetrics::State::State(std::vector<std::string> names) : schedulers(std::move(names)) {
+  for (const FigureTotal& each : figure_totals) {
+    totals.push_back(&counter(each.name, each.help));
+  }
   for (const std::string& name : schedulers) {
     ByResult& row = results[name];
     for (std::size_t at = 0; at < attempt_words.size(); ++at) {
@@ -271,19 +278,10 @@ void RunMetrics::note(const RunFigures& figures) {
   state.assumed.Set(static_cast<double>(figures.assumed));
   state.leads.Set(figures.leads ? 1 : 0);
   state.sees.Set(figures.sees ? 1 : 0);
-  State::raise(state.writes, figures.writes_sent);
-  State::raise(state.writes_refused, figures.writes_refused);
-  State::raise(state.writes_repeated, figures.writes_repeated);
-  State::raise(state.writes_unknown, figures.writes_unknown);
-  State::raise(state.events_dropped, figures.events_dropped);
-  State::raise(state.lists, figures.lists);
-  State::raise(state.watch_failures, figures.watch_failures);
-  State::raise(state.objects_refused, figures.objects_refused);
-  State::raise(state.missed, figures.missed_wakeups);
-  State::raise(state.kubelet_refusals, figures.kubelet_refusals);
-  State::raise(state.brake_alarms, figures.brake_alarms);
-  State::raise(state.left_behind, figures.left_behind);
-  State::raise(state.marks_not_honoured, figures.marks_not_honoured);
+  for (std::size_t at = 0; at < figure_totals.size(); ++at) {
+    const double total = static_cast<double>(figures.*figure_totals[at].figure);
+    state.totals[at]->Increment(std::max(0.0, total - state.totals[at]->Value()));
+  }
 }
 
 std::string RunMetrics::text() const {

@@ -227,7 +227,6 @@ class Generator {
     task.application = task.pods > 1 ? task.name : fmt::format("alone-{}", random_.below(4));
     const PodAffinityTerm term{.selector = looks_at(task),
                                .namespaces = {task.namespace_name},
-                               .namespace_selector = {},
                                .topology_key = std::string(names::zone)};
     if (drawn < options_.affinity) {
       task.shape.affinity = {term};
@@ -314,8 +313,7 @@ class Generator {
                      .recreate = {1'000},
                      .priority = 1'000,
                      .requests = {{"cpu", daemon_cpu}, {"memory", gib}}};
-        task.shape.node_terms = {{.labels = {},
-                                  .fields = {{.key = "metadata.name",
+        task.shape.node_terms = {{.fields = {{.key = "metadata.name",
                                               .operation = Operator::in,
                                               .values = {node_name(node)}}}}};
         load_.tasks.push_back(std::move(task));

@@ -15,7 +15,7 @@ NumberPart take_number_part(std::string_view& text) {
   const std::string_view part = text.substr(0, comma);
   text.remove_prefix(std::min(comma + 1, text.size()));
   const std::size_t equals = part.find('=');
-  if (equals == std::string_view::npos) return {.part = part, .name = part, .value = {}};
+  if (equals == std::string_view::npos) return {.part = part, .name = part};
   return {.part = part,
           .name = part.substr(0, equals),
           .has_value = true,

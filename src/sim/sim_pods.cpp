@@ -77,7 +77,7 @@ void SimPods::count(SimPod& pod, bool runs) {
 void SimPods::remove(SimPodId id) {
   SimPod& pod = pods_[id];
   count(pod, false);
-  if (!pod.object.node.empty()) occupy(pod.object, -1);
+  ground_.occupy(pod.object, -1);
   ground_.show(Removal{.kind = ObjectKind::pod,
                        .namespace_name = pod.object.namespace_name,
                        .name = pod.object.name,
@@ -87,11 +87,6 @@ void SimPods::remove(SimPodId id) {
   std::erase(work_[pod.runner].pods, id);
   pod.there = false;
   free_.push_back(id);
-}
-
-void SimPods::occupy(const Pod& pod, std::int64_t sign) {
-  ground_.nodes.occupy(place_of(pod), pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
-                       sign);
 }
 
 std::optional<SimPodId> SimPods::find(const std::string& name) const {
@@ -112,7 +107,7 @@ void SimPods::list(std::vector<Change>& objects) const {
 void SimPods::adopt(const Pod& pod) {
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
-  if (!pod.node.empty()) occupy(pod, 1);
+  ground_.occupy(pod, 1);
   if (pod.deletion) {
     expect_gone(id, adopted_leaves(pod));
   } else if (!pod.node.empty()) {
@@ -272,11 +267,9 @@ void SimPods::clear_members(const PlanAsk& ask) {
 }
 
 void SimPods::refuse(const PlanAction& action, const std::string& plan, std::string reason) {
-  const std::string name = sim_name(action.namespace_name, action.name, action.plane);
   const bool by_fault =
-      ground_.faults.touched(name) ||
       ground_.faults.touched(place_name(action.plane, action.node)) ||
-      ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name, action.plane);
+      ground_.is_unseen(ObjectKind::pod, action.namespace_name, action.name, action.plane);
   ground_.refuse({.plan = plan,
                   .object = pod_ref(action.namespace_name, action.name, action.plane),
                   .reason = std::move(reason),
@@ -341,7 +334,7 @@ void SimPods::runs_on(SimPodId id, const std::string& node) {
   nominated_.erase(id);
   pod.object.started = ground_.now;
   pod.object.ready = true;
-  occupy(pod.object, 1);
+  ground_.occupy(pod.object, 1);
   ground_.show(pod.object);
   Runner& runner = work_[pod.runner];
   if (++runner.running == runner.need) work_.start(pod.runner);
@@ -415,9 +408,9 @@ void SimPods::written(const Pod& pod) {
   const bool runs = !pod.node.empty() && !pod.deletion;
   const bool leaves = pod.deletion && !entry.object.deletion && !pod.node.empty();
   if (ran && !runs) stops(entry, false);
-  if (!entry.object.node.empty()) occupy(entry.object, -1);
+  ground_.occupy(entry.object, -1);
   entry.object = pod;
-  if (!pod.node.empty()) occupy(pod, 1);
+  ground_.occupy(pod, 1);
   if (!pod.nominated_node.empty()) nominated_.insert(*id);
   ground_.show(pod);
   Runner& runner = work_[entry.runner];
@@ -516,7 +509,7 @@ void SimPods::start_foreign_pod() {
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
   work_[runner].running = 1;
-  occupy(pod, 1);
+  ground_.occupy(pod, 1);
   ground_.show(pod);
   ground_.agenda.expect({.when = ground_.now + foreign_run,
                          .what = Happening::gone,

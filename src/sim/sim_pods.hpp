@@ -63,7 +63,6 @@ class SimPods {
   SimPodId add(SimPod pod);
   void remove(SimPodId id);
   void count(SimPod& pod, bool runs);
-  void occupy(const Pod& pod, std::int64_t sign);
   void make(RunnerId runner, std::int64_t member, std::int64_t attempt);
   Pod pod_of(const SimTask& task, std::int64_t member, std::int64_t attempt) const;
   std::optional<SimPodId> find(const std::string& name) const;  ///< By `sim_name`.

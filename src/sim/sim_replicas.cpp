@@ -114,7 +114,7 @@ bool SimReplicas::adopt(const Pod& pod) {
                 .plane = plane_for(pod, own->first),
                 .number = numbers_,
                 .schedule = own->first};
-  occupy(pod, 1);
+  ground_.occupy(pod, 1);
   if (runs(pod)) {
     change_running(own->first, 1);
   } else if (pod.deletion) {
@@ -269,16 +269,10 @@ void SimReplicas::make_leave(Replica& replica) {
   expect_gone(replica, ground_.gone_at(pod));
 }
 
-void SimReplicas::occupy(const Pod& pod, std::int64_t sign) {
-  if (pod.node.empty()) return;
-  ground_.nodes.occupy(place_of(pod), pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
-                       sign);
-}
-
 void SimReplicas::take_out(const ObjectKey& key) {
   const Replica& replica = pods_.at(key);
   const Pod& pod = replica.object;
-  occupy(pod, -1);
+  ground_.occupy(pod, -1);
   if (runs(pod)) {
     change_running(replica.schedule, -1);
     ground_.count_running(pod, -1);
@@ -346,7 +340,7 @@ void SimReplicas::place(Replica& replica) {
   ground_.faults.touch(place, ground_.now);  // Placed by another scheduler.
   pod.started = ground_.now;
   pod.ready = true;
-  occupy(pod, 1);
+  ground_.occupy(pod, 1);
   ground_.show(pod);
   change_running(replica.schedule, 1);
   ground_.count_running(pod, 1);

@@ -93,7 +93,6 @@ class SimReplicas {
   void remove_surplus(const Key& schedule, const std::string& plane, std::int64_t committed);
   void add_pod(const Key& schedule, const std::string& plane);
   void make_leave(Replica& replica);
-  void occupy(const Pod& pod, std::int64_t sign);
   /// Its room is free, without a notice.
   void take_out(const ObjectKey& key);
   void drop(const ObjectKey& key);

@@ -63,10 +63,8 @@ void SimSessions::make(RunnerId runner, std::int64_t attempt) {
   session.checkpointing = task.checkpoint.ms > 0;
   if (task.requeues) session.requeue = true;
   for (std::int64_t member = 0; member < task.pods; ++member) {
-    session.kernels.push_back({.name = fmt::format("kernel-{:03}", member),
-                               .requests = task.requests,
-                               .node = {},
-                               .nominated_node = {}});
+    session.kernels.push_back(
+        {.name = fmt::format("kernel-{:03}", member), .requests = task.requests});
   }
   const Key key(session.namespace_name, session.name);
   by_runner_[runner] = key;
@@ -274,10 +272,7 @@ bool SimSessions::knows(const PlanAction& action) const {
 
 void SimSessions::refuse(const Entry& entry, const std::string& plan, std::string reason) {
   const Session& session = entry.object;
-  const std::string name = sim_name(session.namespace_name, session.name);
-  bool by_fault =
-      ground_.faults.touched(name) ||
-      ground_.watch.holds_back(ObjectKind::session, session.namespace_name, session.name);
+  bool by_fault = ground_.is_unseen(ObjectKind::session, session.namespace_name, session.name);
   for (const Kernel& kernel : session.kernels) {
     by_fault = by_fault || ground_.faults.touched(kernel.node);
   }
@@ -356,10 +351,7 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
   if (status.ends_at) {
     const bool over = !action.until && *status.ends_at <= ground_.now;
     if (over && !entry.stuck) return take_off(entry);
-    const std::string name = sim_name(action.namespace_name, action.name);
-    const bool unknown =
-        ground_.faults.touched(name) ||
-        ground_.watch.holds_back(ObjectKind::session, action.namespace_name, action.name);
+    const bool unknown = ground_.is_unseen(ObjectKind::session, action.namespace_name, action.name);
     if (!over && !unknown) ++ground_.metrics.evicted_twice;
     return;
   }

@@ -17,12 +17,8 @@ RunnerId SimWork::add(std::uint32_t task, std::int64_t need, std::int64_t pods) 
   runners_[id].left_ms = from.run.ms;
   if (from.kind != TaskKind::daemon) ++unfinished_;
   runners_[id].record = ground_.metrics.runs.size();
-  ground_.metrics.runs.push_back({.priority = from.priority,
-                                  .pods = pods,
-                                  .arrival = ground_.now,
-                                  .first_start = {},
-                                  .end = {},
-                                  .run_ms = from.run.ms});
+  ground_.metrics.runs.push_back(
+      {.priority = from.priority, .pods = pods, .arrival = ground_.now, .run_ms = from.run.ms});
   return id;
 }
 

@@ -244,9 +244,7 @@ void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
   if (session) return sessions_.carry_out(action, plan);
   if (pods_.carry_out(action, plan.id) || replicas_.carry_out(action, plan.id)) return;
   const ObjectKind kind = action.scale ? ObjectKind::replica_schedule : ObjectKind::pod;
-  const bool unknown =
-      ground_.faults.touched(sim_name(action.namespace_name, action.name, action.plane)) ||
-      ground_.watch.holds_back(kind, action.namespace_name, action.name, action.plane);
+  const bool unknown = ground_.is_unseen(kind, action.namespace_name, action.name, action.plane);
   refuse(action, plan, "it is gone", unknown);
 }
 
@@ -295,8 +293,7 @@ void SimWorld::lose_node() {
 
 void SimWorld::node_goes(const std::string& name) {
   const Node& node = ground_.nodes.at(name).object;
-  ground_.show(Removal{
-      .kind = ObjectKind::node, .namespace_name = {}, .name = node.name, .plane = node.plane});
+  ground_.show(Removal{.kind = ObjectKind::node, .name = node.name, .plane = node.plane});
   pods_.node_is_lost(name);
   sessions_.node_is_lost(name);
   replicas_.node_is_lost(name);

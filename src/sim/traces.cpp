@@ -237,13 +237,13 @@ SimTask openb_task(CellReader& reader, Time start) {
                              reader.amount("memory_mib", memory_mib_max), gpu_share, share, 0);
   std::string_view models = reader.cell("gpu_spec");
   if (models.empty()) return task;
-  Requirement in{.key = std::string(model_label), .operation = Operator::in, .values = {}};
+  Requirement in{.key = std::string(model_label), .operation = Operator::in};
   while (!models.empty()) {
     const std::size_t bar = std::min(models.find('|'), models.size());
     in.values.emplace_back(models.substr(0, bar));
     models.remove_prefix(std::min(bar + 1, models.size()));
   }
-  task.shape.node_terms = {{.labels = {std::move(in)}, .fields = {}}};
+  task.shape.node_terms = {{.labels = {std::move(in)}}};
   normalize(task.shape);
   return task;
 }
@@ -367,7 +367,7 @@ std::optional<SwfJob> swf_job(CellReader& cells, Time start) {
   const std::int64_t asked = cells.swf_number("requested processors", 7, amount_max);
   const std::int64_t size = used > 0 ? used : asked;
   if (run == 0 || size == 0) return std::nullopt;
-  SwfJob job{.processors = size, .task = {}};
+  SwfJob job{.processors = size};
   job.task.name = fmt::format("job-{}", cells.checked_name(cells.cell(0)));
   job.task.arrival = start + Duration{cells.swf_number("submit time", 1, seconds_max) * 1'000};
   job.task.run = {run * 1'000};

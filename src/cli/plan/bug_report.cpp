@@ -62,12 +62,7 @@ void write_request(DocumentWriter& writer, const PlanRequest& request) {
   }
   writer.string_field("now", to_text(request.now));
   if (request.placements.empty()) return;
-  writer.key("placements");
-  writer.begin_array();
-  for (const PodPlacement& placement : request.placements) {
-    write_placement(writer, placement);
-  }
-  writer.end_array();
+  write_list(writer, "placements", request.placements, write_placement);
 }
 
 void write_faults(DocumentWriter& writer, const std::vector<Fault>& faults) {

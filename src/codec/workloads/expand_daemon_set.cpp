@@ -37,10 +37,10 @@ std::map<std::string_view, NodeIndex> nodes_of_home(const Cluster& cluster) {
 }
 
 /// Nodes that have a pod of it, bound or meant for it.
-std::vector<std::string> nodes_with_pod(Expansion& expansion, const OwnerReference& owner) {
+std::vector<std::string> nodes_with_pod(Expansion& expansion, const Manifest& manifest) {
   std::vector<std::string> nodes;
   const Cluster& cluster = expansion.cluster();
-  for (const PodIndex pod : expansion.existing().of(expansion.namespace_name(), owner)) {
+  for (const PodIndex pod : expansion.pods_of("DaemonSet", manifest.name, manifest.uid)) {
     expansion.note_present(pod);
     const NodeIndex node = cluster.pods().node[pod];
     nodes.emplace_back(node.exists() ? cluster.text(cluster.nodes().name[node])
@@ -64,8 +64,7 @@ void expand_daemon_set(Expansion& expansion, const Manifest& manifest) {
   }
   if (!expansion.prepare(pods)) return;
   check_selector(spec.at("selector"), pods);
-  const std::vector<std::string> served =
-      nodes_with_pod(expansion, {.kind = "DaemonSet", .name = manifest.name, .uid = manifest.uid});
+  const std::vector<std::string> served = nodes_with_pod(expansion, manifest);
   const std::string hash = template_hash(pods.spec_text + compact_text(pods.labels));
   const Cluster& cluster = expansion.cluster();
   std::vector<std::string> wanted;
@@ -84,8 +83,6 @@ void expand_daemon_set(Expansion& expansion, const Manifest& manifest) {
     if (!expansion.add(
             pods, {.name = expansion.fresh_name(manifest.name + "-"),
                    .labels = {{"controller-revision-hash", hash}, {"pod-template-generation", "1"}},
-                   .annotations = {},
-                   .wave_after = {},
                    .spec_text = &spec_text})) {
       return;
     }

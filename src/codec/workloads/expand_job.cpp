@@ -151,8 +151,7 @@ class JobPods {
 
   std::int64_t count_missing() {
     std::int64_t present = 0;
-    const OwnerReference owner{.kind = "Job", .name = order_.name, .uid = order_.uid};
-    for (const PodIndex pod : expansion_.existing().of(expansion_.namespace_name(), owner)) {
+    for (const PodIndex pod : expansion_.pods_of("Job", order_.name, order_.uid)) {
       if (!counts_as_present(pod)) continue;
       ++present;
       expansion_.note_present(pod);
@@ -263,21 +262,11 @@ void expand_job_order(Expansion& expansion, const JobOrder& order) {
 
 void expand_job(Expansion& expansion, const Manifest& manifest) {
   const Field spec = expansion.fields(manifest).at("spec");
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "kubernetes.io/job-controller") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
+  expansion.hold_if_off(spec, "kubernetes.io/job-controller");
   expand_job_order(expansion, {.spec = spec,
                                .status = expansion.status(manifest),
                                .name = manifest.name,
-                               .uid = manifest.uid,
-                               .labels = {},
-                               .exclusive_topology = {},
-                               .job_key = {},
-                               .own_nodes = {},
-                               .wave_after = {},
-                               .loss_unit = {}});
+                               .uid = manifest.uid});
 }
 
 void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
@@ -299,16 +288,8 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
   if (runs) expansion.hold("a run of it has pods");
   // One run. Its real name ends in the minute of its schedule, which is unknown here.
   const std::string name = manifest.name + "-1";
-  expand_job_order(expansion, {.spec = job,
-                               .status = Field(nullptr, "status", job.problems()),
-                               .name = name,
-                               .uid = {},
-                               .labels = {},
-                               .exclusive_topology = {},
-                               .job_key = {},
-                               .own_nodes = {},
-                               .wave_after = {},
-                               .loss_unit = {}});
+  expand_job_order(expansion,
+                   {.spec = job, .status = Field(nullptr, "status", job.problems()), .name = name});
 }
 
 }  // namespace makeway

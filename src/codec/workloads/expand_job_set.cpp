@@ -64,8 +64,7 @@ std::vector<ReplicatedJob> read_replicated_jobs(const JobSetOrder& order) {
                       .name = item.at("name").text(),
                       .group_name = item.at("groupName").text("default"),
                       .exclusive_topology = annotations.at(exclusive_name).text(of_all),
-                      .replicas = item.at("replicas").count(1, MadePods::pods_max),
-                      .wave_after = {}};
+                      .replicas = item.at("replicas").count(1, MadePods::pods_max)};
     if (job.name.empty()) item.at("name").refuse("expected a name");
     job.by_node_selector = annotations.at(node_selector_name).is_present() ||
                            order.metadata.at("annotations").at(node_selector_name).is_present();
@@ -136,11 +135,6 @@ void expand_one_job(Expansion& expansion, const JobSetOrder& order, const Replic
                     .status = status,
                     .name = name,
                     .uid = child->uid,
-                    .labels = {},
-                    .exclusive_topology = {},
-                    .job_key = {},
-                    .own_nodes = {},
-                    .wave_after = {},
                     .loss_unit = loss_unit_of(expansion, order, job, job_losses(own, status)),
                     .stalls = !order.loss_unit.empty()});
   }
@@ -153,7 +147,6 @@ void expand_one_job(Expansion& expansion, const JobSetOrder& order, const Replic
       {.spec = spec,
        .status = no_status,
        .name = name,
-       .uid = {},
        .defaults_of_job_set = true,
        .labels = labels,
        .exclusive_topology = job.by_node_selector ? std::string() : job.exclusive_topology,
@@ -201,11 +194,7 @@ void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
 void expand_job_set(Expansion& expansion, const Manifest& manifest) {
   const Field fields = expansion.fields(manifest);
   const Field spec = fields.at("spec");
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "jobset.sigs.k8s.io/jobset-controller") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
+  expansion.hold_if_off(spec, "jobset.sigs.k8s.io/jobset-controller");
   if (has_condition(expansion.status(manifest), {"Completed", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
     expansion.end();
@@ -216,7 +205,6 @@ void expand_job_set(Expansion& expansion, const Manifest& manifest) {
                                    .metadata = fields.at("metadata"),
                                    .name = manifest.name,
                                    .uid = manifest.uid,
-                                   .group = {},
                                    .loss_unit = is_training ? root.object() : std::string()});
 }
 

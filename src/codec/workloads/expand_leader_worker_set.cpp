@@ -131,7 +131,7 @@ class LeaderWorkerPods {
 
   PodDetails details_of(std::int64_t group, std::int64_t index, const std::string& name,
                         const std::string& leader) const {
-    PodDetails details{.name = name, .labels = {}, .annotations = {}, .wave_after = {}};
+    PodDetails details{.name = name};
     details.labels = {
         {set_name("name"), manifest_.name},
         {set_name("worker-index"), fmt::format("{}", index)},
@@ -148,10 +148,7 @@ class LeaderWorkerPods {
   bool make_pod(std::int64_t group, std::int64_t index, const std::string& leader,
                 bool leader_there) {
     const std::string name = pod_name(leader, index);
-    if (const auto pod = expansion_.cluster().find_pod(expansion_.namespace_name(), name)) {
-      expansion_.note_present(*pod);
-      return expansion_.step();
-    }
+    if (expansion_.note_if_present(name)) return expansion_.step();
     const PodTemplate& pods = index == 0 ? leader_ : workers_;
     PodDetails details = details_of(group, index, name, leader);
     JsonValue spec = pods.spec;

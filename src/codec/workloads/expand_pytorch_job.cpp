@@ -45,17 +45,12 @@ void make_type(Expansion& expansion, const Manifest& manifest, const Field& repl
   const std::string prefix = "training.kubeflow.org/";
   for (std::int64_t index = 0; index < replicas; ++index) {
     const std::string name = fmt::format("{}-{}-{}", manifest.name, type, index);
-    if (const auto pod = expansion.cluster().find_pod(expansion.namespace_name(), name)) {
-      expansion.note_present(*pod);
-      continue;
-    }
+    if (expansion.note_if_present(name)) continue;
     PodDetails details{.name = name,
                        .labels = {{prefix + "operator-name", "pytorchjob-controller"},
                                   {prefix + "job-name", manifest.name},
                                   {prefix + "replica-type", std::string(type)},
-                                  {prefix + "replica-index", fmt::format("{}", index)}},
-                       .annotations = {},
-                       .wave_after = {}};
+                                  {prefix + "replica-index", fmt::format("{}", index)}}};
     if (master || (!has_master && index == 0)) {
       details.labels.emplace_back(prefix + "job-role", "master");
     }
@@ -73,9 +68,7 @@ struct NeededReplicas {
 /// Its training stalls without any of them, or without as many workers as it may spare; where that
 /// is so already, it stands still.
 void share_losses(Expansion& expansion, const Manifest& manifest, const NeededReplicas& needed) {
-  const OwnerReference owner{
-      .kind = "PyTorchJob", .name = manifest.name, .uid = manifest.uid, .controller = true};
-  std::vector<PodIndex> running = expansion.existing().of(expansion.namespace_name(), owner);
+  std::vector<PodIndex> running = expansion.pods_of("PyTorchJob", manifest.name, manifest.uid);
   std::erase_if(running, [&](PodIndex pod) {
     return !expansion.existing().is_active(pod) || expansion.existing().is_pending(pod);
   });
@@ -102,11 +95,7 @@ void share_losses(Expansion& expansion, const Manifest& manifest, const NeededRe
 void expand_pytorch_job(Expansion& expansion, const Manifest& manifest) {
   const Field spec = expansion.fields(manifest).at("spec");
   const Field run = spec.at("runPolicy");
-  if (run.at("suspend").truth()) expansion.hold("it is suspended (spec.runPolicy.suspend)");
-  const std::string manager = run.at("managedBy").text();
-  if (!manager.empty() && manager != "kubeflow.org/training-operator") {
-    expansion.hold(fmt::format("{} manages it (spec.runPolicy.managedBy)", shorten(manager)));
-  }
+  expansion.hold_if_off(run, "kubeflow.org/training-operator");
   if (has_condition(expansion.status(manifest), {"Succeeded", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
     expansion.end();

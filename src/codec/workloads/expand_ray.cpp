@@ -64,8 +64,7 @@ void share_ray_losses(Expansion& expansion, const RayOrder& order, PodIndex pod,
 /// Pods of a group that are there, leaving ones included.
 std::int64_t count_ray_pods(Expansion& expansion, const RayOrder& order, std::string_view group) {
   std::int64_t count = 0;
-  const OwnerReference owner{.kind = "RayCluster", .name = order.name, .uid = order.uid};
-  for (const PodIndex pod : expansion.existing().of(expansion.namespace_name(), owner)) {
+  for (const PodIndex pod : expansion.pods_of("RayCluster", order.name, order.uid)) {
     if (expansion.existing().label(pod, "ray.io/group") != group) continue;
     ++count;
     expansion.note_present(pod);
@@ -93,9 +92,7 @@ void make_head(Expansion& expansion, const RayOrder& order) {
   if (!expansion.prepare(pods)) return;
   if (count_ray_pods(expansion, order, head_group) > 0) return;
   expansion.add(pods, {.name = expansion.fresh_name(ray_base(order.name + "-head")),
-                       .labels = ray_labels(order, "head", head_group),
-                       .annotations = {},
-                       .wave_after = {}});
+                       .labels = ray_labels(order, "head", head_group)});
 }
 
 void make_workers(Expansion& expansion, const RayOrder& order, const Field& group) {
@@ -122,9 +119,7 @@ void make_workers(Expansion& expansion, const RayOrder& order, const Field& grou
   for (std::int64_t pod = present; pod < replicas * hosts; ++pod) {
     PodDetails details{
         .name = expansion.fresh_name(ray_base(fmt::format("{}-{}-worker", order.name, name))),
-        .labels = labels,
-        .annotations = {},
-        .wave_after = {}};
+        .labels = labels};
     const std::int64_t replica = pod / std::max<std::int64_t>(hosts, 1);
     details.labels.emplace_back("ray.io/worker-group-replica-index", fmt::format("{}", replica));
     if (hosts > 1) {
@@ -143,13 +138,7 @@ void expand_ray_order(Expansion& expansion, const RayOrder& order) {
   }
 }
 
-void hold_ray(Expansion& expansion, const Field& spec) {
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "ray.io/kuberay-operator") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
-}
+constexpr std::string_view ray_manager = "ray.io/kuberay-operator";
 
 /// The Job that submits the work once the cluster is ready; it has the name of the RayJob.
 void make_submitter(Expansion& expansion, const Manifest& manifest, const Field& spec,
@@ -173,10 +162,6 @@ void make_submitter(Expansion& expansion, const Manifest& manifest, const Field&
                     .name = manifest.name,
                     .uid = child == nullptr ? std::string() : child->uid,
                     .template_key = "submitterPodTemplate",
-                    .labels = {},
-                    .exclusive_topology = {},
-                    .job_key = {},
-                    .own_nodes = {},
                     .wave = wave,
                     .wave_after = wave_after});
 }
@@ -192,8 +177,7 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
             .uid = child->uid,
             .survives_head = keeps_its_state(fields.at("spec"), fields.at("metadata"))};
   }
-  RayOrder order{
-      .spec = spec.at("rayClusterSpec"), .name = with_suffix(manifest.name + "-", 0), .uid = {}};
+  RayOrder order{.spec = spec.at("rayClusterSpec"), .name = with_suffix(manifest.name + "-", 0)};
   order.survives_head = keeps_its_state(order.spec, expansion.fields(manifest).at("metadata"));
   const std::vector<std::string> there = expansion.existing().controllers(
       expansion.namespace_name(), "RayCluster", manifest.name + "-");
@@ -208,7 +192,7 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
   const Field fields = expansion.fields(manifest);
   const Field spec = fields.at("spec");
-  hold_ray(expansion, spec);
+  expansion.hold_if_off(spec, ray_manager);
   expand_ray_order(expansion, {.spec = spec,
                                .name = manifest.name,
                                .uid = manifest.uid,
@@ -217,7 +201,7 @@ void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
 
 void expand_ray_job(Expansion& expansion, const Manifest& manifest) {
   const Field spec = expansion.fields(manifest).at("spec");
-  hold_ray(expansion, spec);
+  expansion.hold_if_off(spec, ray_manager);
   if (spec.at("suspend").truth() && !spec.at("shutdownAfterJobFinishes").truth()) {
     spec.at("suspend").refuse("a RayJob that can be suspended shuts down after its end",
                               "set spec.shutdownAfterJobFinishes to true");

@@ -19,9 +19,10 @@ void check_always(const Field& spec) {
 }
 
 /// Counts the active pods of a controller.
-std::int64_t count_active(Expansion& expansion, const OwnerReference& owner) {
+std::int64_t count_active(Expansion& expansion, std::string_view kind, const std::string& name,
+                          const std::string& uid = {}) {
   std::int64_t count = 0;
-  for (const PodIndex pod : expansion.existing().of(expansion.namespace_name(), owner)) {
+  for (const PodIndex pod : expansion.pods_of(kind, name, uid)) {
     if (!expansion.existing().is_active(pod)) continue;
     ++count;
     expansion.note_present(pod);
@@ -46,10 +47,7 @@ std::int64_t count_adopted(Expansion& expansion, const LabelSelector& selector, 
 void make_replicas(Expansion& expansion, const PodTemplate& pods, std::string_view base,
                    const TextPairs& labels, std::int64_t count) {
   for (std::int64_t made = 0; made < count; ++made) {
-    if (!expansion.add(pods, {.name = expansion.fresh_name(base),
-                              .labels = labels,
-                              .annotations = {},
-                              .wave_after = {}})) {
+    if (!expansion.add(pods, {.name = expansion.fresh_name(base), .labels = labels})) {
       return;
     }
   }
@@ -77,8 +75,7 @@ Revisions find_revisions(Expansion& expansion, const Manifest& manifest) {
   for (const std::string& name :
        existing.controllers(expansion.namespace_name(), "ReplicaSet", prefix)) {
     const std::string hash = name.substr(prefix.size());
-    const std::vector<PodIndex> pods =
-        existing.of(expansion.namespace_name(), {.kind = "ReplicaSet", .name = name, .uid = {}});
+    const std::vector<PodIndex> pods = expansion.pods_of("ReplicaSet", name);
     const bool own = std::ranges::any_of(
         pods, [&](PodIndex pod) { return existing.label(pod, pod_template_hash) == hash; });
     if (!own) continue;
@@ -103,8 +100,7 @@ void expand_replicas(Expansion& expansion, const Manifest& manifest,
                      const std::optional<LabelSelector>& selector, PodTemplate& pods) {
   const Field spec = expansion.fields(manifest).at("spec");
   const std::int64_t replicas = spec.at("replicas").count(1, MadePods::pods_max);
-  std::int64_t present = count_active(
-      expansion, {.kind = pods.owner.kind, .name = manifest.name, .uid = manifest.uid});
+  std::int64_t present = count_active(expansion, pods.owner.kind, manifest.name, manifest.uid);
   if (selector && !selector->requirements.empty() && present < replicas) {
     present += count_adopted(expansion, *selector, replicas - present);
   }
@@ -160,7 +156,7 @@ void expand_deployment(Expansion& expansion, const Manifest& manifest) {
   const Revisions revisions = find_revisions(expansion, manifest);
   std::int64_t present = 0;
   for (const std::string& name : revisions.names) {
-    present += count_active(expansion, {.kind = "ReplicaSet", .name = name, .uid = {}});
+    present += count_active(expansion, "ReplicaSet", name);
   }
   if (spec.at("paused").truth() && revisions.names.empty()) {
     expansion.hold("it is paused (spec.paused)");

@@ -75,16 +75,11 @@ void expand_stateful_set(Expansion& expansion, const Manifest& manifest) {
   std::int32_t missing = 0;
   for (std::int64_t ordinal = start; ordinal < start + replicas; ++ordinal) {
     const std::string name = fmt::format("{}-{}", manifest.name, ordinal);
-    if (const auto pod = expansion.cluster().find_pod(expansion.namespace_name(), name)) {
-      expansion.note_present(*pod);
-      continue;
-    }
+    if (expansion.note_if_present(name)) continue;
     PodDetails details{.name = name,
                        .labels = {{"statefulset.kubernetes.io/pod-name", name},
                                   {"apps.kubernetes.io/pod-index", fmt::format("{}", ordinal)},
-                                  {"controller-revision-hash", revision}},
-                       .annotations = {},
-                       .wave_after = {}};
+                                  {"controller-revision-hash", revision}}};
     if (management == "OrderedReady" && missing > 0) {
       details.wave = missing;
       details.wave_after = fmt::format("{}-{} is ready", manifest.name, ordinal - 1);

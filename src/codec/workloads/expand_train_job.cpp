@@ -215,11 +215,7 @@ const Manifest* find_runtime(Expansion& expansion, const Field& spec) {
 void expand_train_job(Expansion& expansion, const Manifest& manifest) {
   const Field fields = expansion.fields(manifest);
   const Field spec = fields.at("spec");
-  if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
-  const std::string manager = spec.at("managedBy").text();
-  if (!manager.empty() && manager != "trainer.kubeflow.org/trainjob-controller") {
-    expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
-  }
+  expansion.hold_if_off(spec, "trainer.kubeflow.org/trainjob-controller");
   if (has_condition(expansion.status(manifest), {"Complete", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
     expansion.end();
@@ -241,7 +237,6 @@ void expand_train_job(Expansion& expansion, const Manifest& manifest) {
   expand_job_set_order(expansion, {.spec = expansion.keep(std::move(job_set), template_spec),
                                    .metadata = Field(nullptr, "metadata", written.problems()),
                                    .name = manifest.name,
-                                   .uid = {},
                                    .group = group,
                                    .loss_unit = manifest.object()});
 }

@@ -168,6 +168,11 @@ std::vector<const Manifest*> Expansion::children(std::string_view kind,
   return all;
 }
 
+std::vector<PodIndex> Expansion::pods_of(std::string_view kind, const std::string& name,
+                                         const std::string& uid) const {
+  return existing().of(namespace_name(), {.kind = std::string(kind), .name = name, .uid = uid});
+}
+
 OwnerReference Expansion::controller(std::string_view kind, std::string_view name,
                                      std::string_view uid) const {
   return {.kind = std::string(kind),
@@ -190,6 +195,19 @@ std::int64_t Expansion::priority_of(const JsonValue& spec) const {
 void Expansion::hold(std::string why) {
   if (result_.held.empty()) result_.held = std::move(why);
   if (!asked_) stopped_ = true;
+}
+
+void Expansion::hold_if_off(const Field& spec, std::string_view manager_of_kind) {
+  if (spec.at("suspend").truth()) hold(fmt::format("it is suspended ({}.suspend)", spec.path()));
+  const std::string manager = spec.at("managedBy").text();
+  if (manager.empty() || manager == manager_of_kind) return;
+  hold(fmt::format("{} manages it ({}.managedBy)", shorten(manager), spec.path()));
+}
+
+bool Expansion::note_if_present(std::string_view name) {
+  const auto pod = cluster().find_pod(namespace_name(), name);
+  if (pod) note_present(*pod);
+  return pod.has_value();
 }
 
 void Expansion::note_present(PodIndex pod) {

@@ -96,6 +96,9 @@ class Expansion {
   /// In the namespace of the root; null: it is not in the input.
   const Manifest* find(std::string_view kind, std::string_view name) const;
   std::vector<const Manifest*> children(std::string_view kind, const OwnerReference& owner) const;
+  /// Pods that are there, by their controller.
+  std::vector<PodIndex> pods_of(std::string_view kind, const std::string& name,
+                                const std::string& uid = {}) const;
   /// A controller of pods; a uid that is not known is made up.
   OwnerReference controller(std::string_view kind, std::string_view name,
                             std::string_view uid) const;
@@ -105,10 +108,14 @@ class Expansion {
   // ---- What comes of it ---------------------------------------------------------------------
   /// It asks for nothing now; its pods are made only if the caller asks for it by name.
   void hold(std::string why);
+  /// Holds it where `spec` suspends it, or leaves it to another controller.
+  void hold_if_off(const Field& spec, std::string_view manager_of_kind);
   /// It has ended: no pods in any case, and no loss stops it.
   void end() { stopped_ = ended_ = true; }
   /// Counts a pod that is there.
   void note_present(PodIndex pod);
+  /// The same by name; false: there is none.
+  bool note_if_present(std::string_view name);
   /// Says what losing a pod costs; only of one that runs (loss_rules.hpp).
   void share_loss(PodIndex pod, LossShare share);
   std::string fresh_name(std::string_view base);

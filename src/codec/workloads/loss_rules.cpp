@@ -92,11 +92,10 @@ JobLosses job_losses(const Field& spec, const Field& status) {
 }
 
 void share_job_losses(Expansion& expansion, const JobOrder& order) {
-  const OwnerReference owner{.kind = "Job", .name = order.name, .uid = order.uid};
-  const std::vector<PodIndex> pods = expansion.existing().of(expansion.namespace_name(), owner);
+  const std::vector<PodIndex> pods = expansion.pods_of("Job", order.name, order.uid);
   const std::string job = object_text("Job", expansion.namespace_name(), order.name);
   const JobLosses losses = job_losses(order.spec, order.status);
-  LossShare share{.unit = order.loss_unit.empty() ? job : order.loss_unit, .part = {}};
+  LossShare share{.unit = order.loss_unit.empty() ? job : order.loss_unit};
   if (order.stalls) {
     share.part = share.unit;
   } else if (losses.allowed && *losses.allowed < std::ssize(pods)) {

@@ -31,10 +31,9 @@ void read_metadata(JsonReader& reader, std::string_view text, Metadata& metadata
   auto error = parser.iterate(text.data(), text.size(), text.size() + text_padding).get(document);
   if (error == simdjson::SUCCESS) error = document.get_object().get(object);
   if (error != simdjson::SUCCESS) return reader.broken(error, root);
-  reader.each_field(object, root,
-                    [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                      if (key == "metadata") decode_metadata(reader, field, at, metadata);
-                    });
+  reader.each_field(object, root, [&](const JsonField& field) {
+    if (field.key == "metadata") decode_metadata(field, metadata);
+  });
 }
 
 /// What `kubectl create` would call an object that leaves its name to the API server.
@@ -134,8 +133,6 @@ void Field::warn(std::string message, std::string remedy) const {
 
 void Field::say(Severity severity, std::string message, std::string remedy) const {
   problems_->add({.severity = severity,
-                  .origin = {},
-                  .object = {},
                   .field = path_,
                   .value = shown_value(value()),
                   .message = std::move(message),

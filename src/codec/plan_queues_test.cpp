@@ -1,6 +1,4 @@
 // The queue stage in a plan document: field names and shape are a promise.
-#include "codec/plan_queue_codec.hpp"
-
 #include <gtest/gtest.h>
 
 #include "codec/plan_codec.hpp"
