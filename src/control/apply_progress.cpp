@@ -77,7 +77,7 @@ void ApplyProgress::look(const Cluster& cluster, const InFlight& in_flight) {
     if (!all_run) continue;
     states_[at].stage = ApplyStage::done;
     states_[at].reason.clear();
-    news_.push_back({.kind = ApplyNews::Kind::done, .ask = at, .pods = {}, .reason = {}});
+    news_.push_back({.kind = ApplyNews::Kind::done, .ask = at});
   }
 }
 
@@ -121,7 +121,7 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   state.reason = reason;
   if (is_news) {
     state.reported = reason;
-    news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .pods = {}, .reason = reason});
+    news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .reason = reason});
   }
   if (receipt.ends_by_itself()) return;
   state.refused.insert(receipt.plan);
@@ -152,7 +152,7 @@ void ApplyProgress::cycle(const MadeCycle& cycle, const Cluster& cluster) {
 
 void ApplyProgress::note_sent(const Plan& plan, const PlanAsk& ask, std::size_t at) {
   ApplyState& state = states_[at];
-  ApplyNews news{.kind = ApplyNews::Kind::binds, .ask = at, .pods = {}, .reason = {}};
+  ApplyNews news{.kind = ApplyNews::Kind::binds, .ask = at};
   if (ask.outcome == Outcome::preempts) {
     news.kind = ApplyNews::Kind::evicts;
     const ObjectRef own = ref_of(asks_[at].name);

@@ -94,7 +94,7 @@ Decision nothing_to_do(const Configuration& configuration, const PlanRequest& re
                                                                : request.configuration_hash;
   plan.laws_waived = configuration.engine.laws_waived;
   plan.left_out = request.left_out;
-  return {.plan = std::move(plan), .problems = {}, .recheck_at = {}, .failure = {}};
+  return {.plan = std::move(plan)};
 }
 
 bool is_left_out_ask(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
@@ -175,10 +175,8 @@ ApprovedAnswer decide_approved(const Cluster& cluster, const Configuration& conf
       own.asks.push_back(asks[at].name);
       for (const ApprovedPod& place : asks[at].places) {
         if (!is_still_pending(cluster, place)) continue;
-        own.placements.push_back({.namespace_name = place.namespace_name,
-                                  .name = place.name,
-                                  .node = place.node,
-                                  .plane = {}});
+        own.placements.push_back(
+            {.namespace_name = place.namespace_name, .name = place.name, .node = place.node});
       }
     }
     answer.decision = decide(cluster, configuration, own);

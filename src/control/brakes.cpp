@@ -32,7 +32,7 @@ BrakeAnswer held_back(Sentence why, Time until) {
 
 /// It names no object but the ask, which is the one that shows it.
 BrakeAnswer held_back(std::string why, Time until) {
-  return held_back(Sentence{.text = std::move(why), .mentions = {}}, until);
+  return held_back(Sentence{.text = std::move(why)}, until);
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionRequest& request, Time 
   for (const auto& [name, pods] : victims_by_namespace(request)) {
     const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
     if (by_namespace == Duration{}) continue;
-    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most), .mentions = {}};
+    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most)};
     why.add_mention(MentionKind::namespace_name, name, fmt::format("namespace {}", name));
     return held_back(std::move(why), now + by_namespace);
   }

@@ -21,7 +21,7 @@ void InterruptedGangBinds::sent(const Plan& plan, const Cluster& cluster, Time n
         group.members, [&](PodIndex member) { return is_staying(cluster, member); });
     const Name name{action.namespace_name, std::string(cluster.text(group.name))};
     if (running >= unit.minimum && !begun_.contains(name)) continue;
-    Begun& begun = begun_.try_emplace(name, Begun{.since = now, .uids = {}}).first->second;
+    Begun& begun = begun_.try_emplace(name, Begun{.since = now}).first->second;
     begun.since = begun.was_rolled_back ? now : begun.since;  // It is begun anew.
     begun.was_rolled_back = false;
     begun.uids.insert(action.uid);

@@ -115,7 +115,7 @@ class LawfulPlanMaker {
     if (refusals_.size() == before) return false;
     // A request that names no ask means all of them; the queue stage is part of every plan.
     if (request_.asks.empty()) {
-      request_.asks.push_back({.kind = AskKind::queue, .namespace_name = {}, .name = {}});
+      request_.asks.push_back({.kind = AskKind::queue});
     }
     return true;
   }
@@ -133,7 +133,7 @@ class LawfulPlanMaker {
     Decision decision;
     const auto failure =
         contain([&] { decision = tools_.decide(cluster_, configuration_, request_); });
-    if (failure) decision = {.plan = {}, .problems = {}, .failure = *failure};
+    if (failure) decision = {.failure = *failure};
     if (decision.plan) {
       // An ask that was left out inside of `decide` stays out, and none is forgotten.
       for (PlanLeftOut& left : decision.plan->left_out) {

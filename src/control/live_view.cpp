@@ -387,7 +387,7 @@ void LiveView::mark_two_budgets(Round& round) {
 }
 
 TrustScope LiveView::scope_of(const Round& round) const {
-  TrustScope scope{.pods = pods_to_look_at(round), .groups = {}};
+  TrustScope scope{.pods = pods_to_look_at(round)};
   for (const auto& [kind, plane, namespace_name, name] : round.groups) {
     if (const auto group = seen_.find_group(namespace_name, name, plane)) {
       scope.groups.push_back(*group);

@@ -138,8 +138,7 @@ void ShadowLoop::apply(const std::vector<Change>& changes) {
   if (many) cluster_.finish_bulk();
   for (const Change& change : changes) note(change);
   if (options_.watcher == nullptr) return;
-  options_.watcher->batch({.now = now_, .changes = changes, .effects = {}, .receipts = {}},
-                          cluster_);
+  options_.watcher->batch({.now = now_, .changes = changes}, cluster_);
 }
 
 /// The cluster does not have the change yet.
@@ -228,7 +227,7 @@ std::vector<AskName> ShadowLoop::take_new() {
       open_.erase(before);
     }
     const bool is_open = open_.contains(ask);
-    Open entry{.result = {.ask = ask, .seen = now_}, .members = {}, .nominated = {}};
+    Open entry{.result = {.ask = ask, .seen = now_}};
     for (const PodIndex each : members) {
       const std::string member(cluster_.pods().name[each.value]);
       const std::string uid(cluster_.pods().uid[each.value]);

@@ -132,12 +132,11 @@ std::vector<PlanWalk::Place> PlanWalk::places(const HeardAsk& ask, bool complain
     if (own && there && !again) {
       found.push_back({.pod = *pod, .node = *node});
     } else if (complain) {
-      report(again ? 8 : 3, ask,
-             fmt::format("it cannot place {}/{} on node {}: {}", placement.namespace_name,
-                         placement.name, placement.node,
-                         again ? "an earlier ask decided about the pod"
-                         : own ? "there is no such node"
-                               : "the pod is not its own, or not pending"));
+      report(again ? 8 : 3, ask, "it cannot place {}/{} on node {}: {}", placement.namespace_name,
+             placement.name, placement.node,
+             again ? "an earlier ask decided about the pod"
+             : own ? "there is no such node"
+                   : "the pod is not its own, or not pending");
     }
   }
   return found;
@@ -160,7 +159,8 @@ bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
   for (const PodIndex member : cluster_.groups()[unit.group].members) {
     const bool leaves = !leaving_are_victims && rules_.leaving(member);
     if (leaves || !cluster_.pods().node[member].exists() || victims_.contains(member)) continue;
-    if (std::ranges::find(ask.victims, member, &HeardVictim::pod) == ask.victims.end()) return false;
+    if (std::ranges::find(ask.victims, member, &HeardVictim::pod) == ask.victims.end())
+      return false;
     ++before;
   }
   return before >= unit.minimum;
@@ -333,13 +333,12 @@ MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeInd
 
 void PlanWalk::report_refusal(const HeardAsk& ask, const Place& place,
                               const NaiveRefusal& refused) {
-  report(3, ask,
-         fmt::format("{} does not fit on node {}: {}", cluster_.pod_key(place.pod),
-                     node_name(place.node), refusal_text(refused)));
+  report(3, ask, "{} does not fit on node {}: {}", cluster_.pod_key(place.pod),
+         node_name(place.node), refusal_text(refused));
 }
 
 void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
-  report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
+  report(3, ask, "queue {} has no room for it {}", queue_room_.name(ask), when);
 }
 
 bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
@@ -391,9 +390,8 @@ bool PlanWalk::judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) {
     return false;
   }
   if (fits_beside_nominated(fit, ask, node)) return true;
-  report(7, ask,
-         fmt::format("{} takes room on node {} that is nominated to others",
-                     cluster_.pod_key(fit.ask()), node_name(node)));
+  report(7, ask, "{} takes room on node {} that is nominated to others",
+         cluster_.pod_key(fit.ask()), node_name(node));
   return false;
 }
 
@@ -469,10 +467,9 @@ void PlanWalk::judge_promises() {
     const MaybeRefusal refused = refusal_after(promise.place);
     if (!refused) continue;
     const bool is_pod = promise.ask->entry->kind == AskKind::pod;
-    report(3, *promise.ask,
-           fmt::format("when all asks are served {} does not fit on node {} any more: {}",
-                       is_pod ? "it" : cluster_.pod_key(promise.place.pod),
-                       node_name(promise.place.node), refusal_text(*refused)));
+    report(3, *promise.ask, "when all asks are served {} does not fit on node {} any more: {}",
+           is_pod ? "it" : cluster_.pod_key(promise.place.pod), node_name(promise.place.node),
+           refusal_text(*refused));
   }
   judge_turns();
 }
@@ -504,10 +501,8 @@ void PlanWalk::judge_turns() {
       after().place(place.pod, place.node);
       // It only needs another pod, which is reported; or nothing claims that it will fit.
       if (!refused || only_held(*first->ask)) continue;
-      report(
-          3, *first->ask,
-          fmt::format("{} does not fit on node {} before the asks after it have come: {}",
-                      cluster_.pod_key(place.pod), node_name(place.node), refusal_text(*refused)));
+      report(3, *first->ask, "{} does not fit on node {} before the asks after it have come: {}",
+             cluster_.pod_key(place.pod), node_name(place.node), refusal_text(*refused));
     }
     first = last;
   }

@@ -37,8 +37,9 @@ class PlanWalk {
   const NaiveRegimes& regimes() const { return *hearing_.regimes; }
   const HeardQueueRoom& queue_room() const { return queue_room_; }
   Time time() const { return hearing_.plan.now; }
-  void report(int law, const HeardAsk& ask, std::string text) {
-    hearing_.breaches.add(law, ask.text, std::move(text));
+  template <class... Args>
+  void report(int law, const HeardAsk& ask, fmt::format_string<Args...> text, Args&&... args) {
+    hearing_.breaches.add(law, ask.text, text, std::forward<Args>(args)...);
   }
   std::string_view node_name(NodeIndex node) const {
     return cluster_.text(cluster_.nodes().name[node]);
@@ -178,15 +179,11 @@ class PlanWalk {
 /// The outcome names a place, so there must be one; an ask that waits for a delay has none.
 bool has_place(const PlanAsk& entry);
 
-/// What the plan says about a pinned pod's reservation.
-void judge_reservation(PlanWalk& walk, const HeardAsk& ask);
+/// Judges sessions (check_plan_sessions.cpp), one after the other in the order of the plan; each
+/// before the walk settles it.
+std::function<void(const HeardAsk&)> session_judge(PlanWalk& walk);
 
 /// Where the members of a group go: the same laws as for pods, for all of them together.
 void judge_group(PlanWalk& walk, const HeardAsk& ask);
-
-/// A member that asks for itself: whether it may (its group's minimum has a place, and is bound if
-/// the member is), and where it may go in its group's required domain.
-bool is_member(const PlanWalk& walk, const HeardAsk& ask);
-std::vector<NodeIndex> judge_member(PlanWalk& walk, const HeardAsk& ask);
 
 }  // namespace makeway

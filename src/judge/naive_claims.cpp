@@ -26,7 +26,7 @@ bool made_for(const Claim& claim, const ClaimUse& use) {
 template <class Object>
 const Object* look_up(const Cluster& cluster, const std::string& space, const std::string& name) {
   const ObjectMap<Object>& all = cluster.own<Object>();
-  const auto at = all.find(ObjectKey{.namespace_name = space, .name = name, .plane = {}});
+  const auto at = all.find(ObjectKey{.namespace_name = space, .name = name});
   return at == all.end() ? nullptr : &at->second;
 }
 

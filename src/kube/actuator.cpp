@@ -106,12 +106,11 @@ void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ObjectState>
 
 void Actuator::tend(Time now) {
   PlanJobs jobs = sessions_.repairs(cache_, now);
-  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
+  if (!jobs.jobs.empty()) order({.plan_now = now, .jobs = std::move(jobs)});
 }
 
 void Actuator::carry_out(const Plan& plan) {
-  JobRules rules{
-      .budgets = settings_.budgets, .names_causes = settings_.options.names_causes, .brake = {}};
+  JobRules rules{.budgets = settings_.budgets, .names_causes = settings_.options.names_causes};
   if (settings_.brakes) {
     if (!brakes_) brakes_.emplace(*settings_.brakes, plan.now);
     rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
@@ -162,7 +161,7 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
                            .action = "Deciding",
                            .note = notice.note});
   }
-  if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+  if (!jobs.events.empty()) order({.jobs = std::move(jobs)});
 }
 
 /// What was wrong before and is not any more is reported, too; of all others nothing.
@@ -182,21 +181,17 @@ void Actuator::state(const OwnFindings& wrong) {
     StatusPatch patch = acceptance(found == wrong.end() ? nullptr : &found->second);
     if (!changes(patch, seen_object)) continue;
     is_stated_ = false;  // Until a watch shows it.
-    jobs.jobs.push_back(
-        {.urgency = Urgency::condition,
-         .object = std::move(object),
-         .ask = {},
-         .unit = {},
-         .seen = *seen,
-         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
-         .needs = {}});
+    jobs.jobs.push_back({.urgency = Urgency::condition,
+                         .object = std::move(object),
+                         .seen = *seen,
+                         .steps = {{.kind = WriteKind::patch_own, .patch = std::move(patch)}}});
   }
-  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+  if (!jobs.jobs.empty()) order({.jobs = std::move(jobs)});
 }
 
 EvictionRequest Actuator::request_of(const PlanAsk& ask,
                                      const std::vector<const PlanAction*>& victims) const {
-  EvictionRequest request{.profile = {}, .ask = ref_of(ask), .victims = {}, .plan = {}};
+  EvictionRequest request{.ask = ref_of(ask)};
   const CachedObject* asking = cache_.pod(ask.namespace_name, ask.name);
   if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
     asking = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);

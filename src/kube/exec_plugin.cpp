@@ -64,8 +64,7 @@ std::expected<ExecCredential, Problem> parse_exec_credential(std::string_view te
   }
   ExecCredential credential{.token = text_in(*status, "token"),
                             .certificate = text_in(*status, "clientCertificateData"),
-                            .key = text_in(*status, "clientKeyData"),
-                            .expires = {}};
+                            .key = text_in(*status, "clientKeyData")};
   if (has_controls(credential.token))
     return std::unexpected(wrong("status.token", "expected one line"));
   if (credential.certificate.empty() != credential.key.empty()) {

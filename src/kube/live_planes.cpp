@@ -73,7 +73,7 @@ std::vector<Change> leaving_in(const Cluster& cluster, const std::string& plane)
 PlaneReading read_live_plane(ApiClient& client, std::string plane,
                              const std::function<void(std::string_view resource)>& progress,
                              const TextTaker& take) {
-  PlaneReading reading{.plane = std::move(plane), .sees = false, .news = {}, .problems = {}};
+  PlaneReading reading{.plane = std::move(plane), .sees = false};
   const std::optional<Listed> listed = list_plane(client, progress, reading);
   if (!listed) return reading;
   reading.sees = true;
@@ -115,10 +115,8 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
     cluster.apply(change);
   }
   for (const auto& [namespace_name, name] : hidden) {
-    cluster.apply(Removal{.kind = ObjectKind::replica_schedule,
-                          .namespace_name = namespace_name,
-                          .name = name,
-                          .plane = {}});
+    cluster.apply(Removal{
+        .kind = ObjectKind::replica_schedule, .namespace_name = namespace_name, .name = name});
   }
   std::map<std::string, std::string> notes;
   for (const auto& [schedule, note] : view.notes()) notes.emplace(schedule, note.text);

@@ -68,8 +68,7 @@ std::optional<AutoscalerNews> read_autoscaler(const JsonValue& object) {
   const JsonValue* const spec = part_of(object, "spec");
   if (metadata == nullptr || spec == nullptr) return std::nullopt;
   AutoscalerNews news{.namespace_name = text_in(*metadata, "namespace"),
-                      .name = text_in(*metadata, "name"),
-                      .deployment = {}};
+                      .name = text_in(*metadata, "name")};
   const JsonValue* const target = part_of(*spec, "scaleTargetRef");
   if (target != nullptr && text_in(*target, "kind") == deployment_kind) {
     news.deployment = text_in(*target, "name");

@@ -223,8 +223,6 @@ void ResourceWatch::cut_silence() {
   request_.reset();
   fail({.failure = Failure::timeout,
         .status = 0,
-        .reason = {},
-        .retry_after = {},
         .problem = {.object = asked_.request,
                     .message = fmt::format("no event and no bookmark came for {}",
                                            to_text(limits_.silence_max)),

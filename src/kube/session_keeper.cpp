@@ -380,11 +380,9 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
   seen_object.namespace_name = key.first;
   seen_object.name = name;
   seen_object.owner_uid = session.uid;
-  WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::create_pod};
   step.pod = std::move(body);
   jobs.jobs.push_back({.object = pod_ref(key.first, name),
-                       .ask = {},
-                       .unit = {},
                        .seen = {.object = std::move(seen_object)},
                        .steps = {std::move(step)},
                        .needs = std::move(needs)});
@@ -394,16 +392,13 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
 std::size_t SessionKeeper::write(Entry& entry, Session next, const VersionCache& cache, Time now,
                                  PlanJobs& jobs, ConditionUpdate word) {
   const Session& session = entry.object;
-  WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::patch_own};
   step.status = session_status_patch(next);
   if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
   jobs.jobs.push_back(
       {.object = session_ref(session.namespace_name, session.name),
-       .ask = {},
-       .unit = {},
        .seen = *cache.own(ObjectKind::session, session.namespace_name, session.name),
-       .steps = {std::move(step)},
-       .needs = {}});
+       .steps = {std::move(step)}});
   entry.written = std::move(next);
   entry.written_at = now;
   wake({session.namespace_name, session.name}, now + unseen_max);
@@ -420,7 +415,7 @@ bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time 
                             erasing->second.since + making_max > now;
   if (is_under_way) return false;
   erasing_[key] = {.uid = pod.object.uid, .since = now};
-  WriteStep step{.kind = WriteKind::erase, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::erase};
   constexpr std::int64_t second_ms = 1'000;
   const std::optional<Time>& ends_at = session.status.ends_at;
   if (is_finished(pod.object)) {
@@ -429,11 +424,8 @@ bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time 
     step.grace_seconds = ((*ends_at - now).ms + second_ms - 1) / second_ms;
   }
   jobs.jobs.push_back({.object = pod_ref(session.namespace_name, pod.object.name),
-                       .ask = {},
-                       .unit = {},
                        .seen = pod,
-                       .steps = {std::move(step)},
-                       .needs = {}});
+                       .steps = {std::move(step)}});
   return true;
 }
 
@@ -516,14 +508,10 @@ class SessionKeeper::PlanBuilder {
     if (seen.object.phase.empty()) patch.phase = choice_name(SessionPhase::pending);
     patch.conditions.push_back(std::move(word));
     if (!changes(patch, seen.object)) return;
-    jobs_.jobs.push_back(
-        {.urgency = Urgency::condition,
-         .object = session_ref(key.first, key.second),
-         .ask = {},
-         .unit = {},
-         .seen = seen,
-         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
-         .needs = {}});
+    jobs_.jobs.push_back({.urgency = Urgency::condition,
+                          .object = session_ref(key.first, key.second),
+                          .seen = seen,
+                          .steps = {{.kind = WriteKind::patch_own, .patch = std::move(patch)}}});
   }
 
   void start(const Key& key, Entry& entry, const std::vector<KernelPlace>& places) {
@@ -608,8 +596,7 @@ class SessionKeeper::PlanBuilder {
     WriteJob& job = jobs_.jobs.back();
     const CauseOf cause = cause_of(ask);
     StatusPatch mark = eviction_mark(cause, plan_.id, keeper_.rules_.names_causes);
-    job.steps.insert(job.steps.begin(),
-                     {.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
+    job.steps.insert(job.steps.begin(), {.kind = WriteKind::patch_pod, .patch = std::move(mark)});
     job.ask = ask;
     job.unit = session_ref(session.namespace_name, session.name);
     job.needs = {status};

@@ -38,9 +38,7 @@ bool was_never_sent(Failure failure) {
 WriteAnswer without_answer(const ApiError& error) {
   return {.verdict = was_never_sent(error.failure) ? Verdict::again : Verdict::unknown,
           .status = 0,
-          .reason = error.problem.message,
-          .retry_after = {},
-          .object = {}};
+          .reason = error.problem.message};
 }
 
 Verdict verdict_of(WriteKind kind, const ApiError& error, std::string_view body) {
@@ -69,11 +67,7 @@ std::optional<std::int64_t> replicas_in(std::string_view body) {
 }
 
 WriteAnswer refused_reading(std::string reason) {
-  return {.verdict = Verdict::refused,
-          .status = 0,
-          .reason = std::move(reason),
-          .retry_after = {},
-          .object = {}};
+  return {.verdict = Verdict::refused, .status = 0, .reason = std::move(reason)};
 }
 
 }  // namespace
@@ -82,11 +76,7 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
   if (!result) return without_answer(result.error());
   const HttpAnswer& answer = *result;
   if (is_success(answer.status)) {
-    WriteAnswer done{.verdict = Verdict::done,
-                     .status = answer.status,
-                     .reason = {},
-                     .retry_after = {},
-                     .object = {}};
+    WriteAnswer done{.verdict = Verdict::done, .status = answer.status};
     const bool is_own = kind == WriteKind::patch_own;
     if (kind != WriteKind::patch_pod && !is_own && !is_of_scale(kind)) return done;
     if (is_of_scale(kind)) done.replicas = replicas_in(answer.body.view());
@@ -99,8 +89,7 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
   return {.verdict = verdict_of(kind, error, answer.body.view()),
           .status = answer.status,
           .reason = error.problem.message,
-          .retry_after = error.retry_after,
-          .object = {}};
+          .retry_after = error.retry_after};
 }
 
 WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& result) {
@@ -110,11 +99,8 @@ WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& re
     nothing.verdict = Verdict::unknown;
     return nothing;
   }
-  WriteAnswer answer{.verdict = Verdict::unknown,
-                     .status = result->status,
-                     .reason = {},
-                     .retry_after = result->retry_after,
-                     .object = {}};
+  WriteAnswer answer{
+      .verdict = Verdict::unknown, .status = result->status, .retry_after = result->retry_after};
   if (result->status == not_found) {
     if (!erases) return refused_reading("it is gone");
     answer.verdict = Verdict::done;

@@ -181,7 +181,7 @@ StatusPatch nomination(std::string_view node, std::string_view plan, std::string
 }
 
 StatusPatch cleared_nomination(std::string_view plan) {
-  StatusPatch patch{.nominated_node = std::string()};
+  StatusPatch patch{};
   patch.conditions.push_back({.type = std::string(nominated_condition),
                               .value = false,
                               .reason = "Cleared",
@@ -435,7 +435,7 @@ WriteCall patch_own_call(const WriteOptions& options, const ObjectState& object,
 
 WriteCall read_scale_call(const ObjectState& deployment) {
   std::string path = scale_path(deployment.namespace_name, deployment.name);
-  return {.kind = WriteKind::read_scale, .path = path, .write = {}, .read_path = path};
+  return {.kind = WriteKind::read_scale, .path = path, .read_path = path};
 }
 
 WriteCall scale_call(const WriteOptions& options, const ObjectState& deployment,
@@ -529,8 +529,7 @@ WriteCall event_call(const WriteOptions& options, const EventRequest& event, Tim
   return {.kind = WriteKind::event,
           .path = fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events{}",
                               percent_encoded(about.namespace_name), query_of(options)),
-          .write = {"POST", std::string(json_type), std::move(body)},
-          .read_path = {}};
+          .write = {"POST", std::string(json_type), std::move(body)}};
 }
 
 }  // namespace makeway::kube

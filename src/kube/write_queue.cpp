@@ -44,10 +44,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
               .plan_now = plan_now,
               .added = now,
               .not_before = now,
-              .sent_at = now,
-              .refusal = {},
-              .needs = {},
-              .also = {}};
+              .sent_at = now};
     for (const std::size_t need : live.job.needs) {
       const auto other = joined.find(first + need);
       const std::uint64_t on = other == joined.end() ? first + need : other->second;
