@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "control/apply_progress.hpp"
-
 namespace makeway {
 namespace {
 

@@ -1,7 +1,7 @@
 // SPEC section 8, Gangs: what becomes of members that were bound when the rest could not be.
-#include "control/interrupted_gang_binds.hpp"
-
 #include <gtest/gtest.h>
+
+#include "control/interrupted_gangs.hpp"
 
 namespace makeway {
 namespace {

@@ -1,6 +1,6 @@
-#include "control/lost_capacity.hpp"
-
 #include <gtest/gtest.h>
+
+#include "control/brakes.hpp"
 
 namespace makeway {
 namespace {

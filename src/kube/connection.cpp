@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/run_program.hpp"
-
 namespace makeway::kube {
 namespace {
 

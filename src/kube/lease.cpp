@@ -8,7 +8,7 @@
 
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 #include "support/live_server.hpp"
 
 namespace makeway::kube {

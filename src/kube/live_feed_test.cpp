@@ -9,7 +9,7 @@
 
 #include "codec/dump.hpp"
 #include "codec/load.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
 #include "support/live_server.hpp"
 #include "support/silent_listener.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 

@@ -3,18 +3,107 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "codec/session_status.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "control/session_pods.hpp"
-#include "kube/kernel_pod.hpp"
-#include "kube/session_words.hpp"
+#include "kube/tenant_text.hpp"
+#include "model/kinds.hpp"
+#include "model/names.hpp"
 #include "model/request.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway::kube {
 namespace {
+
+JsonValue metadata_of(const Session& session, const Kernel& kernel, const JsonValue& pod,
+                      std::string_view plan) {
+  JsonValue metadata;
+  put_text(metadata, "name",
+           kernel_pod_name(session.name, kernel.name, session.status.preemptions));
+  put_text(metadata, "namespace", session.namespace_name);
+  const JsonValue* const given = pod.find("metadata");
+  for (const std::string_view key : {"labels", "annotations"}) {
+    const JsonValue* const marks = given == nullptr ? nullptr : given->find(key);
+    if (marks != nullptr && marks->as_object() != nullptr) put(metadata, key, *marks);
+  }
+  if (!plan.empty()) put_text(*member(metadata, "annotations"), names::plan, plan);
+  JsonValue owner = object_value({{"apiVersion", text_value(own_api_version)},
+                                  {"kind", text_value("Session")},
+                                  {"name", text_value(session.name)},
+                                  {"uid", text_value(session.uid)}});
+  put(owner, "controller", JsonValue{.data = true});
+  put(metadata, "ownerReferences", array_value({std::move(owner)}));
+  return metadata;
+}
+
+/// The pod that runs a kernel of a session, made from the kernel's template, as JSON: with its
+/// name, the Session as its controller, and its node, so that nothing else places it. What the
+/// template says about these does not count. Empty: the kernel has no template.
+std::string kernel_pod(const Session& session, const Kernel& kernel, std::string_view scheduler,
+                       std::string_view plan) {
+  const auto pod = parse_json_value(kernel.pod_template);
+  const JsonValue* const given = pod ? pod->find("spec") : nullptr;
+  if (given == nullptr) return {};
+  JsonValue spec = *given;
+  put_text(spec, "nodeName", kernel.node);
+  put_text(spec, "schedulerName", scheduler);
+  // A batch session ends when its work is done; a pod that is always started again never is.
+  const bool ends = session.type == SessionType::batch && spec.find("restartPolicy") == nullptr;
+  if (ends) put_text(spec, "restartPolicy", "Never");
+  // The taint that keeps other pods off the nodes of a group.
+  JsonValue toleration = object_value(
+      {{"key", text_value(names::resource_group)}, {"operator", text_value("Exists")}});
+  append(*member(spec, "tolerations"), std::move(toleration));
+  const JsonValue whole = object_value({{"apiVersion", text_value("v1")},
+                                        {"kind", text_value("Pod")},
+                                        {"metadata", metadata_of(session, kernel, *pod, plan)},
+                                        {"spec", std::move(spec)}});
+  return compact_text(whole);
+}
+
+// What a Session says of its places, in its condition makeway.dev/Scheduled: for users that ask
+// `kubectl get sessions` why nothing happens. It is never read back.
+
+/// What becomes of it when its pods have left.
+std::string then_text(const Session& session) {
+  const SessionStatus& status = session.status;
+  switch (status.fate.value_or(SessionFate::ends)) {
+    case SessionFate::requeues:
+      return status.resume_after
+                 ? fmt::format("it is in the queue again from {} on", to_text(*status.resume_after))
+                 : "it is in the queue again";
+    case SessionFate::on_request:
+      return fmt::format("`makeway session resume {}/{}` brings it back", session.namespace_name,
+                         session.name);
+    case SessionFate::to_autoscaler: return "it ends, and its autoscaler starts another one";
+    case SessionFate::suspends:
+    case SessionFate::ends: break;
+  }
+  return "it ends";
+}
+
+ConditionUpdate started_word() { return session_word(true, "Scheduled", {}); }
+
+/// It has no place yet, or its room is not free yet. `brake`: what holds it back, if anything. An
+/// object of another namespace has a name in it only if `names_causes`.
+ConditionUpdate waiting_word(const PlanAsk& ask, const BrakeAnswer& brake, bool names_causes) {
+  const bool has_room = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
+  const auto shown = [&](const std::string& text, const Mentions& mentions) {
+    return names_causes ? text : tenant_text(text, mentions, ask.namespace_name);
+  };
+  std::string message = shown(ask.reason, ask.reason_mentions);
+  if (!brake.why.empty()) message += fmt::format(" ({})", shown(brake.why, brake.mentions));
+  return session_word(false, has_room ? "WaitsForRoom" : "Unschedulable", message);
+}
+
+/// It leaves; the session is as its next status says, so that what follows can be reported.
+ConditionUpdate ending_word(std::string reason, std::string_view why, const Session& session) {
+  return session_word(false, std::move(reason), fmt::format("{}; {}", why, then_text(session)));
+}
 
 constexpr std::string_view pod_succeeded = "Succeeded";
 constexpr std::string_view pod_failed = "Failed";

@@ -9,6 +9,7 @@
 #include "kube/write_calls.hpp"
 
 namespace makeway::kube {
+
 namespace {
 
 constexpr std::string_view out_of_service_taint = "node.kubernetes.io/out-of-service";
@@ -197,6 +198,29 @@ const CachedObject* VersionCache::promised(std::string_view namespace_name,
                                            std::string_view name) const {
   const std::string key = cache_key(namespace_name, name);
   return promised_.contains(key) ? &pods_.find(key)->second : nullptr;
+}
+
+void recall(const ObjectState& seen_object, Pod& pod) {
+  const SeenCondition* const nominated = seen_object.condition(nominated_condition);
+  const bool is_ours = nominated != nullptr && nominated->status == "True" &&
+                       noted_node(nominated->message) == pod.nominated_node;
+  if (!is_ours) pod.nominated_node.clear();
+  pod.notes.evicted_for.clear();
+  pod.notes.plan.clear();
+  pod.notes.promised = false;
+  pod.notes.reserved_since.reset();
+  // These say in dumps what controllers and views have found out.
+  pod.kept = KeptBy::none;
+  pod.notes.loss_units.clear();
+  pod.notes.made_from.clear();
+  pod.notes.wave = 0;
+  pod.notes.wave_after.clear();
+  const SeenCondition* const reserved = seen_object.condition(reserved_condition);
+  if (reserved == nullptr || reserved->status != "True") return;
+  if (const auto since = parse_time(reserved->changed)) {
+    pod.notes.reserved_since = *since;
+    pod.notes.promised = reserved->reason == "Promised";
+  }
 }
 
 }  // namespace makeway::kube

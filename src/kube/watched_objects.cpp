@@ -9,8 +9,8 @@
 
 #include "codec/change_collector.hpp"
 #include "codec/json_text.hpp"
-#include "kube/own_memory.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
+#include "kube/version_cache.hpp"
 
 namespace makeway::kube {
 namespace {

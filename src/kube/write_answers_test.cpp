@@ -1,10 +1,9 @@
-#include "kube/write_answers.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "kube/write_calls.hpp"
 #include "support/live_server.hpp"
 
 namespace makeway::kube {
