@@ -71,11 +71,7 @@ std::string why_without_place(const Decision& decision, const ApprovedAsk& ask,
   const auto found = std::ranges::find(plan.asks, ask.name, ask_name_of);
   if (found == plan.asks.end()) {
     // An ask that is left out (law 14) is reported by the judge.
-    const bool is_left_out = std::ranges::any_of(plan.left_out, [&](const PlanLeftOut& left) {
-      return left.kind == ask.name.kind && left.namespace_name == ask.name.namespace_name &&
-             left.name == ask.name.name;
-    });
-    return is_left_out ? std::string{} : std::string("it does not ask any more");
+    return is_left_out(plan.left_out, ask.name) ? std::string{} : "it does not ask any more";
   }
   for (const PlanVictim& victim : found->victims) {
     if (victims.contains(victim.uid)) continue;
@@ -96,13 +92,6 @@ Decision nothing_to_do(const Configuration& configuration, const PlanRequest& re
   plan.laws_waived = configuration.engine.laws_waived;
   plan.left_out = request.left_out;
   return {.plan = std::move(plan)};
-}
-
-bool is_left_out_ask(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
-  return std::ranges::any_of(left_out, [&](const PlanLeftOut& left) {
-    return left.kind == ask.kind && left.namespace_name == ask.namespace_name &&
-           left.name == ask.name;
-  });
 }
 
 }  // namespace
@@ -151,7 +140,7 @@ ApprovedAnswer decide_approved(const Cluster& cluster, const Configuration& conf
   std::set<AskName> groups;
   for (const std::size_t at : positions) {
     const ApprovedAsk& ask = asks[at];
-    if (is_left_out_ask(request.left_out, ask.name)) continue;
+    if (is_left_out(request.left_out, ask.name)) continue;
     std::string why = why_stale(cluster, request.schedulers, ask);
     if (!why.empty()) {
       answer.dropped[at] = std::move(why);

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <variant>
 
+#include "control/scheduler_name.hpp"
+
 namespace makeway {
 
 namespace {
@@ -159,9 +161,7 @@ std::vector<ShadowResult> ShadowLoop::step(Time deadline) {
 }
 
 bool ShadowLoop::is_theirs(const Pod& pod) const {
-  const std::string_view scheduler =
-      pod.scheduler.empty() ? std::string_view("default-scheduler") : pod.scheduler;
-  return scheduler == options_.scheduler && pod.plane.empty() && !pod.mirror;
+  return names_scheduler(pod, {&options_.scheduler, 1}) && pod.plane.empty() && !pod.mirror;
 }
 
 bool ShadowLoop::is_new_ask(const Change& change) const {

@@ -359,16 +359,6 @@ class PodJudge {
     }
   }
 
-  /// Law 8: a group that leaves whole and that this plan has given a place is not a victim.
-  bool has_arrived(PodIndex pod) const {
-    const Cluster& cluster = walk_.cluster();
-    const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-    if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return false;
-    return std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
-      return !cluster.pods().node[member].exists() && walk_.after().where(member).exists();
-    });
-  }
-
   /// Section 5, `candidatesHold: resource-name`: whether those on the node hold something that the
   /// ask names; no ask names `pods`. Other settings leave out only pods whose room does not matter.
   bool shares_a_name(const std::vector<PodIndex>& together, NodeIndex node) const {
@@ -418,7 +408,8 @@ class PodJudge {
         away = groups_on[node];
       } else {
         for (const PodIndex pod : cluster.order().pods(node)) {
-          if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
+          if (!evicts || after.where(pod) != node || !may_leave(pod) || walk_.has_arrived(pod))
+            continue;
           const std::vector<PodIndex> together = rules.leaves_with(pod);
           const bool named = shares_a_name(together, node);
           for (const PodIndex member : together) {

@@ -411,14 +411,7 @@ class QueueAskJudge {
            choice_name(entry.outcome));
   }
 
-  Row sum(const std::vector<PodIndex>& pods) const {
-    Row total(columns());
-    for (const PodIndex pod : pods) {
-      const Row row = queues_.requests(pod);
-      for (std::size_t column = 0; column < row.size(); ++column) total[column] += row[column];
-    }
-    return total;
-  }
+  Row sum(const std::vector<PodIndex>& pods) const { return queues_.sum(pods); }
 
   bool governed(const NaiveCandidate& candidate) const {
     if (hearing_.configuration.budgets.mode != BudgetMode::strict) return false;

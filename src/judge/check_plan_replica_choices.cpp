@@ -166,10 +166,8 @@ class ReplicaChoiceJudge {
   /// All pods that are not victims, by class and priority: plans are large, and a pod that comes
   /// before a victim of a good plan is rare.
   void list_candidates() {
-    for (std::uint32_t slot = 0; slot < court_.cluster().pods().slots(); ++slot) {
-      const PodIndex pod{slot};
-      if (!court_.cluster().pods().flags[pod].exists || court_.claimed.contains(pod)) continue;
-      if (rank(pod) == no_rank) continue;
+    for (const PodIndex pod : court_.cluster().each_row()) {
+      if (court_.claimed.contains(pod) || rank(pod) == no_rank) continue;
       candidates_.push_back({.rank = rank(pod), .priority = fleet_.priority(pod), .pod = pod});
     }
     std::ranges::sort(candidates_);

@@ -43,9 +43,7 @@ class ReplicaVictimJudge {
   void judge_victim(const HeardReplicaAsk& ask, const HeardReplicaVictim& victim) {
     const std::optional<ReplicaClass> truth = fleet_.class_of(victim.pod);
     if (!truth) return report(2, ask, victim, "belongs to no deployment, and stays");
-    if (*truth != victim.entry->victim_class) {
-      report(9, ask, victim, "is {}", choice_name(*truth));
-    }
+    if (*truth != victim.entry->victim_class) report(9, ask, victim, "is {}", choice_name(*truth));
     switch (*truth) {
       case ReplicaClass::force_deleting:
         if (fleet_.credit_ended(victim.pod)) report(6, ask, victim, "is counted on no more");

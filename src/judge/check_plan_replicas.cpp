@@ -182,9 +182,7 @@ void place_others(ReplicaHearing& court) {
     }
     for (const HeardAsk::RowPlace& place : ask.rows_coming) {
       court.after.add(place.node, court.requests(place.row));
-      if (ask.entry->outcome == Outcome::fits) {
-        court.now.add(place.node, court.requests(place.row));
-      }
+      if (ask.entry->outcome == Outcome::fits) court.now.add(place.node, court.requests(place.row));
     }
     if (ask.session) continue;
     for (const PodPlacement& placement : ask.entry->placements) {
@@ -364,10 +362,7 @@ FleetReading::FleetReading(const Hearing& hearing)
   }
   find_pods();
   find_recorded();
-  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (cluster_.pods().flags[pod].exists) classes_[pod] = find_class(pod);
-  }
+  for (const PodIndex pod : cluster_.each_row()) classes_[pod] = find_class(pod);
 }
 
 void FleetReading::find_pods() {
@@ -379,9 +374,7 @@ void FleetReading::find_pods() {
   }
   const std::optional<StringId> key = cluster_.strings().find(names::deployment);
   const PodColumns& pods = cluster_.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster_.each_row()) {
     const auto value = label_value(cluster_, pods.labels[pod], key);
     const auto found = value ? by_label.find({pods.namespace_name[pod], *value}) : by_label.end();
     if (found == by_label.end()) continue;

@@ -225,9 +225,7 @@ class SessionJudge {
     if (delayed && group.preemptor.empty()) group.preemptor = turn.heard.text;
     // A suspended session is not in the queue.
     const bool queued = turn.entry.outcome != Outcome::fits && !turn.runs_on;
-    if (queued && group.blocked_by.empty()) {
-      group.blocked_by = turn.heard.text;
-    }
+    if (queued && group.blocked_by.empty()) group.blocked_by = turn.heard.text;
   }
 
   // ---- Victims ----------------------------------------------------------------------------------
@@ -261,13 +259,9 @@ class SessionJudge {
   void judge_victim(const Turn& turn, const Session& victim) {
     const std::string text = fmt::format("victim {}/{}", victim.namespace_name, victim.name);
     const auto taken = taken_.find({victim.namespace_name, victim.name});
-    if (taken != taken_.end()) {
-      report(8, turn, "{} also leaves for {}", text, taken->second);
-    }
+    if (taken != taken_.end()) report(8, turn, "{} also leaves for {}", text, taken->second);
     const std::string protection = rules_.protection(turn.session, victim);
-    if (!protection.empty()) {
-      report(2, turn, "{} may not be preempted: {}", text, protection);
-    }
+    if (!protection.empty()) report(2, turn, "{} may not be preempted: {}", text, protection);
     if (rules_.leaving(victim)) report(6, turn, "{} is leaving already", text);
   }
 
@@ -471,9 +465,7 @@ class SessionJudge {
     const auto fits = [&](const KernelRoom& room) {
       return turn.runs_on ? room.fits(suspended_on(turn.session)) : room.find() == Finding::yes;
     };
-    if (fits(after)) {
-      return report(10, turn, "it is called {}, and there is room for it", outcome);
-    }
+    if (fits(after)) return report(10, turn, "it is called {}, and there is room for it", outcome);
     const bool head_only = walk_.configuration().session.preemptors == Preemptors::head_only;
     const bool may = head_only ? group.blocked_by == turn.heard.text : group.preemptor.empty();
     if (!may || turn.runs_on || turn.entry.waits_until) return;

@@ -9,9 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "judge/check_plan_hearing.hpp"
-#include "judge/check_plan_queue_room.hpp"
-#include "judge/naive_regimes.hpp"
+#include "judge/check_plan_walk.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 
@@ -142,9 +140,8 @@ bool pair_matches(std::string_view line, std::string_view kind, const Labels& pa
 
 bool names_as_owner(const Cluster& cluster, PodIndex owner) {
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (pod == owner || !pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster.each_row()) {
+    if (pod == owner) continue;
     if (pods.namespace_name[pod] != pods.namespace_name[owner]) continue;
     if (pods.plane[pod] != pods.plane[owner]) continue;
     for (const OwnerReference& reference : cluster.owners(pods.owners[pod])) {
@@ -343,9 +340,7 @@ class VictimJudge {
     }
     const std::string_view protection =
         pinned ? rules_.protection_from_pinned(victim.pod) : rules_.protection(victim.pod);
-    if (!protection.empty()) {
-      report(2, ask, "{} may not be evicted: {}", victim.text, protection);
-    }
+    if (!protection.empty()) report(2, ask, "{} may not be evicted: {}", victim.text, protection);
     if (queue_room_.may_take(ask, victim.pod)) return;
     if (hearing_.configuration.queue.preempt_within_queue) {
       report(2, ask, "{} is not of its queue {}", victim.text, queue_room_.name(ask));
@@ -366,9 +361,7 @@ class VictimJudge {
     }
     const bool again = ask.pinned_to.empty() && ask.entry->kind != AskKind::queue &&
                        hearing_.configuration.workload.leaving_room == LeavingRoom::victims;
-    if (rules_.leaving(victim.pod) && !again) {
-      report(6, ask, "{} is leaving already", victim.text);
-    }
+    if (rules_.leaving(victim.pod) && !again) report(6, ask, "{} is leaving already", victim.text);
   }
 
   /// SPEC section 1: an ask takes units on nodes of its regime. A group that leaves whole takes its

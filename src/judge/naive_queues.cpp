@@ -60,9 +60,7 @@ void hand_out(Wide amount, const std::vector<std::pair<std::size_t, Wide>>& weig
     fractions.emplace_back(-(amount * weight % whole), at);
   }
   std::ranges::sort(fractions);
-  for (std::size_t next = 0; left > 0; ++next, --left) {
-    ++portions[fractions[next].second].amount;
-  }
+  for (std::size_t next = 0; left > 0; ++next, --left) ++portions[fractions[next].second].amount;
 }
 
 }  // namespace
@@ -499,9 +497,7 @@ class Stage {
 
   void serve() {
     for (const std::size_t at : receivers_) take_what_it_uses(at);
-    for (const std::size_t at : receivers_) {
-      take_room(at, std::min(share(at).recorded, claim(at)));
-    }
+    for (const std::size_t at : receivers_) take_room(at, std::min(share(at).recorded, claim(at)));
     for (const std::size_t at : receivers_) {
       take_room(at, claim(at));
       take_from_givers(at);
@@ -687,9 +683,8 @@ void NaiveQueues::find_homes() {
   const std::size_t last = leaf("default");
   std::map<UnitIndex, std::pair<std::size_t, bool>> homes;  // And whether it is only adopted there.
   home_.assign(pods.slots(), none);
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || apart(pod) || pods.plane[pod] != StringId{0}) continue;
+  for (const PodIndex pod : cluster_.each_row()) {
+    if (apart(pod) || pods.plane[pod] != StringId{0}) continue;
     if (regimes_.of_pod(pod) != Regime::pods) continue;
     const auto [at, is_new] = homes.try_emplace(pods.unit[pod], none, false);
     auto& [home, adopts] = at->second;
@@ -700,7 +695,7 @@ void NaiveQueues::find_homes() {
       adopts = home == none && last != none;
       if (adopts) home = last;
     }
-    home_[slot] = home;
+    home_[pod.value] = home;
     if (adopts) ++adopted;
   }
 }
@@ -715,9 +710,8 @@ void NaiveQueues::find_totals() {
   const PodColumns& pods = cluster_.pods();
   NaiveWorld world(cluster_);
   std::map<NodeIndex, std::vector<PodIndex>> here;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || home_[slot] != none) continue;
+  for (const PodIndex pod : cluster_.each_row()) {
+    if (home_[pod.value] != none) continue;
     const bool bound = pods.node[pod].exists();
     const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
     if (!node.exists() || !divided(node)) continue;
@@ -770,6 +764,17 @@ std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
   return row;
 }
 
+std::vector<std::int64_t> NaiveQueues::sum(const std::vector<PodIndex>& pods) const {
+  std::vector<std::int64_t> total(resources.size());
+  for (const PodIndex pod : pods) {
+    const std::vector<std::int64_t> row = requests(pod);
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      total[column] = saturated_add(total[column], row[column]);
+    }
+  }
+  return total;
+}
+
 // ---- Numbers ------------------------------------------------------------------------------------
 
 /// Whether some divided node would take it, were it empty.
@@ -786,9 +791,8 @@ void NaiveQueues::count_pods(Time now) {
   const PodColumns& pods = cluster_.pods();
   NaiveWorld world(cluster_);
   std::map<std::tuple<ShapeId, RequestId, std::string_view>, bool> known;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    const std::size_t queue = pods.flags[pod].exists ? queue_of(pod) : none;
+  for (const PodIndex pod : cluster_.each_row()) {
+    const std::size_t queue = queue_of(pod);
     if (queue == none) continue;
     const bool bound = pods.node[pod].exists();
     const bool leaving = rules.leaving(pod);
@@ -833,10 +837,8 @@ void NaiveQueues::find_candidates(Time now) {
   const bool strict = configuration_.budgets.mode == BudgetMode::strict;
   const std::vector<const DisruptionBudget*> budgets = cluster_.budgets();
   IndexedVector<PodIndex, bool> seen(pods.slots());
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || !pods.node[pod].exists() || seen[pod]) continue;
-    if (is_lost(pod)) continue;
+  for (const PodIndex pod : cluster_.each_row()) {
+    if (!pods.node[pod].exists() || seen[pod] || is_lost(pod)) continue;
     const std::size_t queue = queue_of(pod);
     if (queue == none || rules.leaving(pod)) continue;
     std::vector<PodIndex> together;

@@ -428,9 +428,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   }
   for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
-  for (const Receipt& receipt : receipts) {
-    brakes_->refused(receipt);
-  }
+  for (const Receipt& receipt : receipts) brakes_->refused(receipt);
   return receipts;
 }
 

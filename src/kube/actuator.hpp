@@ -1,7 +1,7 @@
 // Actuator: carries out plans on a live cluster, on a thread and a connection of its own.
 //
 // What is written, in which order and what an answer means is decided without it (write_jobs.hpp,
-// write_queue.hpp, write_answers.hpp); this is the thread that sends and listens. It sends nothing
+// write_queue.hpp); this is the thread that sends and listens. It sends nothing
 // while the gate is closed (write_gate.hpp): what is not sent by then is refused, and the loop
 // decides again when it may. A stop drops what is not sent and waits a moment for answers.
 #pragma once

@@ -89,9 +89,7 @@ ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked
     const bool is_silent = error.failure == Failure::timeout && !http_.date();
     const int most = is_silent ? std::min(limits_.silent_attempts_max, limits_.attempts_max)
                                : limits_.attempts_max;
-    if (!is_transient(error.failure) || attempt >= most) {
-      return std::unexpected(std::move(error));
-    }
+    if (!is_transient(error.failure) || attempt >= most) return std::unexpected(std::move(error));
     pause_(pause_before(attempt, error.retry_after));
   }
 }

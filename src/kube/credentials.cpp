@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "kube/base64.hpp"
-#include "kube/controls.hpp"
 #include "kube/exec_plugin.hpp"
 
 namespace makeway::kube {

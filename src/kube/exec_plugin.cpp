@@ -20,7 +20,6 @@
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"
 #include "kube/base64.hpp"
-#include "kube/controls.hpp"
 
 namespace makeway::kube {
 

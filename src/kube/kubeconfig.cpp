@@ -11,7 +11,6 @@
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
 #include "kube/base64.hpp"
-#include "kube/controls.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -309,6 +308,10 @@ std::expected<JsonValue, Problems> read_tree(std::string_view text, std::string_
 }
 
 }  // namespace
+
+bool has_controls(std::string_view text) {
+  return std::ranges::any_of(text, [](char byte) { return byte >= 0 && byte < ' '; });
+}
 
 std::expected<Kubeconfig, Problems> parse_kubeconfig(std::string_view text, std::string_view path) {
   Kubeconfig config;

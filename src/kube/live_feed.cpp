@@ -88,12 +88,8 @@ ChangeMailbox::Taken ChangeMailbox::take_all() {
     entries.swap(entries_);
     daemon_sets.swap(daemon_sets_);
     taken.news.kubelet_refusals.swap(kubelet_refusals_);
-    for (auto& [name, news] : deployments_) {
-      taken.plane_news.deployments.push_back(std::move(news));
-    }
-    for (auto& [name, news] : autoscalers_) {
-      taken.plane_news.autoscalers.push_back(std::move(news));
-    }
+    for (auto& [name, news] : deployments_) taken.plane_news.deployments.push_back(std::move(news));
+    for (auto& [name, news] : autoscalers_) taken.plane_news.autoscalers.push_back(std::move(news));
     deployments_.clear();
     autoscalers_.clear();
   }

@@ -673,9 +673,7 @@ class SessionKeeper::PlanBuilder {
     if (relied_on != relied_on_.end()) job.needs = relied_on->second;
     for (const std::string& name : entry.pods) {
       const CachedObject* const pod = cache_.pod(key.first, name);
-      if (is_of(pod, before) && !is_finished(pod->object)) {
-        evict_pod(noticed, *pod, *ask, status);
-      }
+      if (is_of(pod, before) && !is_finished(pod->object)) evict_pod(noticed, *pod, *ask, status);
     }
   }
 
@@ -690,15 +688,7 @@ class SessionKeeper::PlanBuilder {
     job.unit = session_ref(session.namespace_name, session.name);
     job.needs = {status};
     job.is_eviction = true;
-    std::string by = "session";
-    if (keeper_.rules_.names_causes) by += " " + name_text(cause.ask);
-    job.event = EventRequest{
-        .regarding = pod.object,
-        .regarding_kind = "Pod",
-        .is_warning = false,
-        .reason = "Preempted",
-        .action = "Preempting",
-        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, pod.object.node)};
+    job.event = preempted_event(pod.object, cause, pod.object.node, keeper_.rules_.names_causes);
   }
 
   /// Rule 8.

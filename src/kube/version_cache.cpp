@@ -18,6 +18,21 @@ std::string cache_key(std::string_view namespace_name, std::string_view name) {
   return fmt::format("{}/{}", namespace_name, name);
 }
 
+/// Null: there is none.
+template <class Map>
+const auto* value_at(const Map& map, std::string_view key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+void keep(std::set<std::string, std::less<>>& keys, const std::string& key, bool kept) {
+  if (kept) {
+    keys.insert(key);
+  } else {
+    keys.erase(key);
+  }
+}
+
 NodeState state_of(const Node& node) {
   const bool out =
       std::ranges::find(node.taints, out_of_service_taint, &Taint::key) != node.taints.end();
@@ -57,11 +72,7 @@ void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectSt
     }
     if (const auto* const group = std::get_if<PodGroup>(&change)) {
       const std::string key = cache_key(group->namespace_name, group->name);
-      if (group->policy.mode == DisruptionMode::all) {
-        whole_groups_.insert(key);
-      } else {
-        whole_groups_.erase(key);
-      }
+      keep(whole_groups_, key, group->policy.mode == DisruptionMode::all);
     }
     if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
@@ -77,16 +88,9 @@ void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectSt
       continue;
     }
     if (seen_object.kind == ObjectKind::pod) {
-      if (has_our_nomination(seen_object) || has_our_reservation(seen_object)) {
-        promised_.insert(key);
-      } else {
-        promised_.erase(key);
-      }
-      if (has_our_nomination(seen_object) && seen_object.node.empty()) {
-        awaiting_.insert(key);
-      } else {
-        awaiting_.erase(key);
-      }
+      const bool is_nominated = has_our_nomination(seen_object);
+      keep(promised_, key, is_nominated || has_our_reservation(seen_object));
+      keep(awaiting_, key, is_nominated && seen_object.node.empty());
     }
     Cache& cache = seen_object.kind == ObjectKind::pod ? pods_ : groups_;
     cache.insert_or_assign(std::move(key), CachedObject{std::move(seen_object), answers});
@@ -135,28 +139,24 @@ const std::vector<std::string>& VersionCache::claims_of(std::string_view namespa
 
 const CachedClaim* VersionCache::claim(std::string_view namespace_name,
                                        std::string_view name) const {
-  const auto found = claims_.find(cache_key(namespace_name, name));
-  return found == claims_.end() ? nullptr : &found->second;
+  return value_at(claims_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::pod(std::string_view namespace_name,
                                       std::string_view name) const {
-  const auto found = pods_.find(cache_key(namespace_name, name));
-  return found == pods_.end() ? nullptr : &found->second;
+  return value_at(pods_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::group(std::string_view namespace_name,
                                         std::string_view name) const {
-  const auto found = groups_.find(cache_key(namespace_name, name));
-  return found == groups_.end() ? nullptr : &found->second;
+  return value_at(groups_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::own(ObjectKind kind, std::string_view namespace_name,
                                       std::string_view name) const {
   const auto cache = own_.find(kind);
   if (cache == own_.end()) return nullptr;
-  const auto found = cache->second.find(cache_key(namespace_name, name));
-  return found == cache->second.end() ? nullptr : &found->second;
+  return value_at(cache->second, cache_key(namespace_name, name));
 }
 
 std::vector<const CachedObject*> VersionCache::all_own() const {
@@ -167,15 +167,11 @@ std::vector<const CachedObject*> VersionCache::all_own() const {
   return all;
 }
 
-const Queue* VersionCache::queue(std::string_view name) const {
-  const auto found = queues_.find(name);
-  return found == queues_.end() ? nullptr : &found->second;
-}
+const Queue* VersionCache::queue(std::string_view name) const { return value_at(queues_, name); }
 
 const ReplicaStatus* VersionCache::replica_status(std::string_view namespace_name,
                                                   std::string_view name) const {
-  const auto found = schedules_.find(cache_key(namespace_name, name));
-  return found == schedules_.end() ? nullptr : &found->second;
+  return value_at(schedules_, cache_key(namespace_name, name));
 }
 
 bool VersionCache::leaves_whole(std::string_view namespace_name, std::string_view name) const {

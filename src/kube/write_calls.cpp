@@ -126,6 +126,15 @@ void guard(JsonWriter& writer, const ObjectState& object, bool with_version) {
   });
 }
 
+/// "podgroup"
+std::string kind_word(RefKind kind) {
+  std::string word(choice_name(kind));
+  std::ranges::transform(word, word.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  return word;
+}
+
 constexpr std::size_t own_message_max = 1'024;  // As deploy/crds has it.
 
 /// At most that many bytes, and no half of a character.
@@ -220,11 +229,8 @@ std::string eviction_message(const CauseOf& cause, bool names_causes) {
                        name, cause.uid);
   }
   if (!cause.own_gang.empty()) return fmt::format("makeway: {}", cause.own_gang);
-  std::string kind(choice_name(cause.ask.kind));
-  std::ranges::transform(kind, kind.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  std::string text = fmt::format("makeway: preempting to accommodate a higher priority {}", kind);
+  std::string text = fmt::format("makeway: preempting to accommodate a higher priority {}",
+                                 kind_word(cause.ask.kind));
   if (names_causes) text += fmt::format(" {}", name_text(cause.ask));
   if (!cause.uid.empty()) text += fmt::format(", uid {}", cause.uid);
   return text;
@@ -242,6 +248,18 @@ StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool name
   patch.annotations = {{std::string(names::evicted_for), by},
                        {std::string(names::plan), std::string(plan)}};
   return patch;
+}
+
+EventRequest preempted_event(const ObjectState& pod, const CauseOf& cause, std::string_view node,
+                             bool names_causes) {
+  std::string by = kind_word(cause.ask.kind);
+  if (names_causes) by += " " + name_text(cause.ask);
+  return {.regarding = pod,
+          .reason = "Preempted",
+          .action = "Preempting",
+          .note = cause.own_gang.empty()
+                      ? fmt::format("Preempted by {} {} on node {}", by, cause.uid, node)
+                      : eviction_message(cause, names_causes)};
 }
 
 StatusPatch joined(StatusPatch first, const StatusPatch& second) {

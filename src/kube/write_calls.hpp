@@ -125,6 +125,9 @@ StatusPatch ended_reservation(std::string_view plan);
 StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes);
 /// "makeway: preempting to accommodate a higher priority pod, uid 0-1"
 std::string eviction_message(const CauseOf& cause, bool names_causes);
+/// Of a victim: "Preempted by pod 0-1 on node n1"
+EventRequest preempted_event(const ObjectState& pod, const CauseOf& cause, std::string_view node,
+                             bool names_causes);
 /// Of both; where they differ, the second.
 StatusPatch joined(StatusPatch first, const StatusPatch& second);
 /// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any

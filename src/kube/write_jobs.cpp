@@ -230,7 +230,6 @@ class JobBuilder {
     if (seen != nullptr && seen->reason == update->reason && seen->message == update->message)
       return;
     job.event = EventRequest{.regarding = job.seen.object,
-                             .regarding_kind = "Pod",
                              .is_warning = true,
                              .reason = "FailedScheduling",
                              .action = "Scheduling",
@@ -259,8 +258,6 @@ class JobBuilder {
     const std::size_t job = add(action, *seen, {{.kind = WriteKind::bind, .node = action.node}});
     made_.jobs[job].event =
         EventRequest{.regarding = seen->object,
-                     .regarding_kind = "Pod",
-                     .is_warning = false,
                      .reason = "Scheduled",
                      .action = "Binding",
                      .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
@@ -395,16 +392,7 @@ class JobBuilder {
     job.needs = of_queue ? queue_jobs_ : ask->second.nominations;
     job.is_eviction = true;
     if (job.steps.empty()) return;
-    std::string by = of_queue ? "queue" : of_ask->kind == RefKind::pod_group ? "podgroup" : "pod";
-    if (rules_.names_causes) by += " " + name_text(cause.ask);
-    job.event = EventRequest{
-        .regarding = seen->object,
-        .regarding_kind = "Pod",
-        .is_warning = false,
-        .reason = "Preempted",
-        .action = "Preempting",
-        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
-    if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
+    job.event = preempted_event(seen->object, cause, action.node, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {

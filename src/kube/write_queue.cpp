@@ -708,7 +708,6 @@ void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer&
 void WriteQueue::report_left_behind(const Live& live) {
   ++statistics_.left_behind;
   add_event({.regarding = live.job.seen.object,
-             .regarding_kind = "Pod",
              .is_warning = true,
              .reason = "LeftBehind",
              .action = "Preempting",
