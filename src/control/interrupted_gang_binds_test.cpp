@@ -33,8 +33,7 @@ class InterruptedGangBindsTest : public testing::Test {
                               .namespace_name = "a",
                               .name = name,
                               .uid = "uid-" + name,
-                              .node = "n1",
-                              .ask = {}});
+                              .node = "n1"});
     }
     return plan;
   }

@@ -141,6 +141,19 @@ class LossJudge {
     find_units();
   }
 
+  void judge() {
+    PlanCost total;
+    for (const HeardAsk& ask : hearing_.asks) {
+      if (ask.session || ask.entry->replicas) total = sum(total, ask.entry->cost);
+      if (!ask.session) judge(ask);
+    }
+    if (!all_counted_ || hearing_.asks.size() != hearing_.plan.asks.size()) return;
+    for (const PodIndex pod : lost_) total = sum(total, cost(pod));
+    compare("", "the plan", hearing_.plan.cost, total);
+    judge_stopped();
+  }
+
+ private:
   void find_units() {
     const bool any_victims = std::ranges::any_of(
         hearing_.asks, [](const HeardAsk& ask) { return !ask.session && !ask.victims.empty(); });
@@ -154,18 +167,6 @@ class LossJudge {
             .push_back(pod);
       }
     }
-  }
-
-  void judge() {
-    PlanCost total;
-    for (const HeardAsk& ask : hearing_.asks) {
-      if (ask.session || ask.entry->replicas) total = sum(total, ask.entry->cost);
-      if (!ask.session) judge(ask);
-    }
-    if (!all_counted_ || hearing_.asks.size() != hearing_.plan.asks.size()) return;
-    for (const PodIndex pod : lost_) total = sum(total, cost(pod));
-    compare("", "the plan", hearing_.plan.cost, total);
-    judge_stopped();
   }
 
   /// SPEC section 7: a pod stops once, and not at all when it leaves for some ask of the plan.
@@ -416,7 +417,6 @@ class LossJudge {
         whose, truth.pod_seconds, truth.gpu_seconds, said.pod_seconds, said.gpu_seconds);
   }
 
- private:
   using GroupName = std::tuple<std::string, std::string, std::string>;  ///< With its plane.
 
   Hearing& hearing_;

@@ -37,10 +37,10 @@ using Nodes = std::vector<NodeIndex>;
 using MemberKind = std::tuple<RequestId, ShapeId, LabelSetId>;
 
 class GroupJudge {
- public:
   /// The values of the group's topology keys; none: the node lacks one.
   using DomainName = std::optional<std::vector<std::uint32_t>>;
 
+ public:
   GroupJudge(PlanWalk& walk, const HeardAsk& ask)
       : walk_(walk),
         cluster_(walk.cluster()),
@@ -48,21 +48,6 @@ class GroupJudge {
         unit_(cluster_.units()[ask.unit]),
         group_(cluster_.groups()[unit_.group]) {
     find_members();
-  }
-
-  void find_members() {
-    const EvictionRules& rules = walk_.rules();
-    for (const PodIndex pod : ask_.pods) {
-      if (rules.leaving(pod) || walk_.is_earlier_victim(pod)) continue;
-      if (cluster_.pods().node[pod].exists()) {
-        staying_.push_back(pod);
-      } else if (!walk_.is_decided(pod) && !walk_.after().where(pod).exists()) {
-        open_.push_back(pod);
-      }
-    }
-    std::ranges::sort(open_, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
-    const auto minimum = static_cast<std::size_t>(std::max(unit_.minimum, 1));
-    if (unit_.gang && minimum > staying_.size()) needed_ = minimum - staying_.size();
   }
 
   void judge() {
@@ -96,6 +81,22 @@ class GroupJudge {
       judge_irreducible(found);
     }
     for (const PodIndex pod : away) walk_.after().place(pod, cluster_.pods().node[pod]);
+  }
+
+ private:
+  void find_members() {
+    const EvictionRules& rules = walk_.rules();
+    for (const PodIndex pod : ask_.pods) {
+      if (rules.leaving(pod) || walk_.is_earlier_victim(pod)) continue;
+      if (cluster_.pods().node[pod].exists()) {
+        staying_.push_back(pod);
+      } else if (!walk_.is_decided(pod) && !walk_.after().where(pod).exists()) {
+        open_.push_back(pod);
+      }
+    }
+    std::ranges::sort(open_, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
+    const auto minimum = static_cast<std::size_t>(std::max(unit_.minimum, 1));
+    if (unit_.gang && minimum > staying_.size()) needed_ = minimum - staying_.size();
   }
 
   // ---- The places that the plan names (laws 3 and 7) --------------------------------------------
@@ -512,7 +513,6 @@ class GroupJudge {
     }
   }
 
- private:
   bool repels(PodIndex pod) const {
     return !cluster_.shape(cluster_.pods().shape[pod]).anti_affinity.empty();
   }

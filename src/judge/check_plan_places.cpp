@@ -189,6 +189,41 @@ class PodJudge {
     if (node && walk.cluster().nodes().flags[*node].exists) pinned_nodes_.push_back(*node);
   }
 
+  void judge() {
+    judge_late();
+    walk_.count_awaited(ask_);
+    const Outcome outcome = ask_.entry->outcome;
+    const std::vector<PlanWalk::Place> found = walk_.places(ask_, true);
+    const NodeIndex node = found.empty() ? NodeIndex{} : found.front().node;
+    if (outcome == Outcome::not_found) return;
+    std::vector<NodeIndex> free_now;
+    if (outcome == Outcome::fits || outcome == Outcome::preempts) {
+      NaiveFit fit(walk_.now(), ask_.pods.front());
+      respect_claims(fit);
+      if (outcome == Outcome::fits && node.exists()) {
+        if (const MaybeRefusal refused = fit.refusal(node)) {
+          return walk_.report_refusal(ask_, {.pod = fit.ask(), .node = node}, *refused);
+        }
+      }
+      const bool queue_fits_now = walk_.queue_room().fits_now(ask_, {fit.ask()});
+      if (outcome == Outcome::fits && !queue_fits_now) return walk_.report_queue(ask_, "now");
+      if (outcome == Outcome::preempts && queue_fits_now) {
+        std::ranges::copy_if(nodes(), std::back_inserter(free_now),
+                             [&](NodeIndex each) { return fit.fits(each); });
+      }
+    }
+    NaiveFit fit(walk_.after(), ask_.pods.front());
+    const std::vector<PodIndex> away = moved_by_leaving_room(true);
+    const std::vector<PodIndex> there = moved_by_leaving_room(false);
+    for (const PodIndex pod : away) fit.remove(pod);
+    for (const PodIndex pod : there) fit.put_back(pod);
+    respect_claims(fit);
+    judge_after(fit, node, free_now);
+    for (const PodIndex pod : away) fit.put_back(pod);
+    for (const PodIndex pod : there) fit.remove(pod);
+  }
+
+ private:
   /// A pinned ask has its own rule about the room of leaving pods: those that it counts as being
   /// away although others do not, or (`away` false) the other way round.
   std::vector<PodIndex> moved_by_leaving_room(bool away) const {
@@ -238,40 +273,6 @@ class PodJudge {
   bool fits_after(NaiveFit& fit, NodeIndex node) {
     return walk_.fits_for_sure(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
            !walk_.spoils_nomination(fit.ask(), ask_, node);
-  }
-
-  void judge() {
-    judge_late();
-    walk_.count_awaited(ask_);
-    const Outcome outcome = ask_.entry->outcome;
-    const std::vector<PlanWalk::Place> found = walk_.places(ask_, true);
-    const NodeIndex node = found.empty() ? NodeIndex{} : found.front().node;
-    if (outcome == Outcome::not_found) return;
-    std::vector<NodeIndex> free_now;
-    if (outcome == Outcome::fits || outcome == Outcome::preempts) {
-      NaiveFit fit(walk_.now(), ask_.pods.front());
-      respect_claims(fit);
-      if (outcome == Outcome::fits && node.exists()) {
-        if (const MaybeRefusal refused = fit.refusal(node)) {
-          return walk_.report_refusal(ask_, {.pod = fit.ask(), .node = node}, *refused);
-        }
-      }
-      const bool queue_fits_now = walk_.queue_room().fits_now(ask_, {fit.ask()});
-      if (outcome == Outcome::fits && !queue_fits_now) return walk_.report_queue(ask_, "now");
-      if (outcome == Outcome::preempts && queue_fits_now) {
-        std::ranges::copy_if(nodes(), std::back_inserter(free_now),
-                             [&](NodeIndex each) { return fit.fits(each); });
-      }
-    }
-    NaiveFit fit(walk_.after(), ask_.pods.front());
-    const std::vector<PodIndex> away = moved_by_leaving_room(true);
-    const std::vector<PodIndex> there = moved_by_leaving_room(false);
-    for (const PodIndex pod : away) fit.remove(pod);
-    for (const PodIndex pod : there) fit.put_back(pod);
-    respect_claims(fit);
-    judge_after(fit, node, free_now);
-    for (const PodIndex pod : away) fit.put_back(pod);
-    for (const PodIndex pod : there) fit.remove(pod);
   }
 
   /// The laws about the time when all leaving pods are gone and all nominated pods are placed.
@@ -438,7 +439,6 @@ class PodJudge {
     }
   }
 
- private:
   bool pinned() const { return !ask_.pinned_to.empty(); }
   /// Where it may go as far as its section is concerned.
   const std::vector<NodeIndex>& nodes() {

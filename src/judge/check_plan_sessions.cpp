@@ -177,6 +177,7 @@ class SessionJudge {
     }
   }
 
+ private:
   void judge_entry(const Turn& turn) {
     const PlanSession& said = *turn.entry.session;
     const Session& session = turn.session;
@@ -652,7 +653,6 @@ class SessionJudge {
     }
   }
 
- private:
   template <class... Args>
   void report(int law, const Turn& turn, fmt::format_string<Args...> text, Args&&... args) {
     walk_.report(law, turn.heard, text, std::forward<Args>(args)...);
