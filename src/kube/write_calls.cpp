@@ -194,7 +194,7 @@ StatusPatch nomination(std::string_view node, std::string_view plan, std::string
 }
 
 StatusPatch cleared_nomination(std::string_view plan) {
-  StatusPatch patch{};
+  StatusPatch patch{.nominated_node = std::string()};
   patch.conditions.push_back({.type = std::string(nominated_condition),
                               .value = false,
                               .reason = "Cleared",
