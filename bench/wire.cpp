@@ -21,8 +21,8 @@
 #include "bench/support/generate.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "control/control_loop.hpp"
-#include "kube/change_mailbox.hpp"
-#include "kube/watch_lines.hpp"
+#include "kube/live_feed.hpp"
+#include "kube/resource_watch.hpp"
 #include "kube/watched_objects.hpp"
 
 namespace makeway {

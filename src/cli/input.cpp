@@ -15,7 +15,6 @@
 #include "codec/quantity.hpp"
 #include "codec/source.hpp"
 #include "kube/live_cluster.hpp"
-#include "kube/live_planes.hpp"
 #include "model/knobs.hpp"
 #include "model/request.hpp"
 #include "model/trust.hpp"

@@ -46,7 +46,7 @@ struct ClusterInput {
   std::vector<LoadSource> sources;
   std::optional<kube::TargetRequest> live;  ///< None: there is no live cluster.
   std::vector<LivePlane> planes;            ///< Beside the live cluster.
-  // How its schedules are shown (kube/live_planes.hpp).
+  // How its schedules are shown (kube/live_cluster.hpp).
   bool needs_selector = false;
   std::optional<Time> now;  ///< None: the newest time in the input.
 

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "control/apply_progress.hpp"
-
 namespace makeway {
 namespace {
 
@@ -31,9 +29,7 @@ class ApprovedPlanTest : public testing::Test {
     cluster.apply(pod);
   }
   static ApprovedAsk ask_for(const std::string& name, std::string node) {
-    return {.name = approved_pod(name),
-            .places = {{"a", name, "uid-" + name, std::move(node)}},
-            .victims = {}};
+    return {.name = approved_pod(name), .places = {{"a", name, "uid-" + name, std::move(node)}}};
   }
   /// Gives each ask the place of the request, except those in `without_place`.
   Decision decide(const PlanRequest& request) {
@@ -59,7 +55,7 @@ class ApprovedPlanTest : public testing::Test {
                               .name = evicts[name.name],
                               .ask = ref_of(name)});
     }
-    return {.plan = std::move(plan), .problems = {}, .recheck_at = {}, .failure = {}};
+    return {.plan = std::move(plan)};
   }
   DecideFunction function() {
     return [this](const Cluster&, const Configuration&, const PlanRequest& request) {
@@ -121,7 +117,7 @@ TEST_F(ApprovedPlanTest, WhatIsStaleIsNotEvenDecided) {
   cluster.apply(Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "x"});
   EXPECT_EQ(why(), "pod a/x is gone");
   put("x");
-  cluster.apply(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = "n1"});
+  cluster.apply(Removal{.kind = ObjectKind::node, .name = "n1"});
   EXPECT_EQ(why(), "node n1 is gone");
   const ApprovedAnswer got = answer();
   EXPECT_EQ(got.dropped.size(), 1U);
@@ -166,8 +162,7 @@ class ApplyProgressTest : public ApprovedPlanTest {
                                             .reason = std::move(reason),
                                             .ask = pod_ref("a", "x"),
                                             .again_at = again_at}};
-    progress.batch({.now = applied_at, .changes = {}, .effects = {}, .receipts = receipts},
-                   cluster);
+    progress.batch({.now = applied_at, .receipts = receipts}, cluster);
   }
   static std::vector<Kind> kinds(ApplyProgress& progress) {
     std::vector<Kind> all;
@@ -235,7 +230,7 @@ TEST_F(ApplyProgressTest, AnAskThatTheJudgeLeavesOutIsReported) {
   made.plan = Plan{};
   made.plan->left_out = {
       {.kind = AskKind::pod, .namespace_name = "a", .name = "x", .law = 3, .reason = "no room"}};
-  progress.cycle({.now = applied_at, .due = {}, .judged = true, .made = made}, cluster);
+  progress.cycle({.now = applied_at, .judged = true, .made = made}, cluster);
   EXPECT_TRUE(progress.has_seen_bug());
   EXPECT_EQ(progress.states()[0].reason, "a bug of Makeway: no room");
   EXPECT_EQ(progress.states()[1].stage, ApplyStage::open);

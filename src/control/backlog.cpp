@@ -406,7 +406,7 @@ bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey&
     const auto has = std::ranges::find(row, resource, &ResourceAmount::resource);
     return has == row.end() ? 0 : has->amount;
   };
-  const HoldAsk ask{.pod = {}, .unit = {}, .rank = {.priority = priority}, .turns_on = {}};
+  const HoldAsk ask{.rank = {.priority = priority}};
   for (const ResourceAmount& wanted : cluster.requests(std::get<RequestId>(key))) {
     std::int64_t left = amount(room, wanted.resource) - used[wanted.resource.value];
     for (const PodIndex pod : leaving) {

@@ -138,10 +138,8 @@ TEST_F(BacklogTest, APodThatBeginsToLeaveWakesOthers) {
 TEST_F(BacklogTest, APodThatDependsOnOtherPodsIsWokenByAnyDeparture) {
   change(bound(pod("small", 1'000), "n2"), 0);
   Pod apart = pod("apart", 3'000);
-  apart.shape.anti_affinity = {{.selector = LabelSelector{},
-                                .namespaces = {"default"},
-                                .namespace_selector = {},
-                                .topology_key = "zone"}};
+  apart.shape.anti_affinity = {
+      {.selector = LabelSelector{}, .namespaces = {"default"}, .topology_key = "zone"}};
   change(apart, 1);
   due(1);
   learn(Outcome::infeasible, 1);
@@ -155,14 +153,13 @@ TEST_F(BacklogTest, ARefusalWakesOthers) {
   change(pod("b", 2'000), 1);
   EXPECT_EQ(due(1), (Names{"a", "b"}));
   learn(Outcome::infeasible, 1);
-  backlog.back_off(
-      {.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "no room", .ask = {}}, at(2));
+  backlog.back_off({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "no room"},
+                   at(2));
   EXPECT_EQ(due(2), Names{"b"});
 }
 
 TEST_F(BacklogTest, ABudgetThatAllowsMoreWakesAndOneThatAllowsLessDoesNot) {
-  DisruptionBudget budget{
-      .namespace_name = "default", .name = "web", .selector = {}, .disruptions_allowed = 1};
+  DisruptionBudget budget{.namespace_name = "default", .name = "web", .disruptions_allowed = 1};
   change(budget, 0);
   change(pod("a", 9'000), 1);
   due(1);
@@ -222,7 +219,7 @@ TEST_F(BacklogTest, ADepartureWakesTheAsksThatWaitForItsNode) {
                                                   .namespace_name = "default",
                                                   .name = name,
                                                   .outcome = Outcome::preempts});
-    ask.placements = {{.namespace_name = "default", .name = name, .node = node, .plane = {}}};
+    ask.placements = {{.namespace_name = "default", .name = name, .node = node}};
   }
   backlog.learn(taken, plan, std::nullopt, at(1));
   EXPECT_EQ(due(2), Names{});
@@ -371,8 +368,8 @@ TEST_F(BacklogTest, AChangedSpecIsTriedAtOnce) {
   EXPECT_EQ(due(2), Names{});
   change(pod("a", 3'000), 3);
   EXPECT_EQ(due(3), Names{"a"});
-  backlog.back_off(
-      Receipt{.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "", .ask = {}}, at(3));
+  backlog.back_off(Receipt{.plan = "p", .object = *parse_ref("Pod default/a"), .reason = ""},
+                   at(3));
   change(pod("a", 2'000), 3);
   EXPECT_EQ(due(3), Names{"a"});
   EXPECT_EQ(backlog.pending(), 1U);
@@ -385,8 +382,7 @@ TEST_F(BacklogTest, AnAskWithVolumesIsTriedWhenOneIsBound) {
   change(pod("b", 1'000), 1);
   EXPECT_EQ(due(1), (Names{"a", "b"}));
   for (const std::string name : {"Pod default/a", "Pod default/b"}) {
-    backlog.back_off(Receipt{.plan = "p", .object = *parse_ref(name), .reason = "", .ask = {}},
-                     at(1));
+    backlog.back_off(Receipt{.plan = "p", .object = *parse_ref(name), .reason = ""}, at(1));
   }
   PersistentVolumeClaim claim{.namespace_name = "default", .name = "data"};
   change(claim, 1);
@@ -404,7 +400,6 @@ TEST_F(BacklogTest, AnAskWaitsNoLongerThanItsBrake) {
     backlog.back_off(Receipt{.plan = "p",
                              .object = *parse_ref("Pod default/a"),
                              .reason = "brake",
-                             .ask = {},
                              .again_at = at(again_at)},
                      at(now));
   };

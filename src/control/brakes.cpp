@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <variant>
+
+#include "model/queue_findings.hpp"
 
 namespace makeway {
+
 namespace {
 
 constexpr Duration minute{60'000};
@@ -32,7 +36,7 @@ BrakeAnswer held_back(Sentence why, Time until) {
 
 /// It names no object but the ask, which is the one that shows it.
 BrakeAnswer held_back(std::string why, Time until) {
-  return held_back(Sentence{.text = std::move(why), .mentions = {}}, until);
+  return held_back(Sentence{.text = std::move(why)}, until);
 }
 
 }  // namespace
@@ -82,7 +86,7 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionRequest& request, Time 
   for (const auto& [name, pods] : victims_by_namespace(request)) {
     const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
     if (by_namespace == Duration{}) continue;
-    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most), .mentions = {}};
+    Sentence why{.text = fmt::format("brake: {} evictions a minute in ", most)};
     why.add_mention(MentionKind::namespace_name, name, fmt::format("namespace {}", name));
     return held_back(std::move(why), now + by_namespace);
   }
@@ -181,6 +185,45 @@ void EvictionBrakes::refused(const Receipt& receipt) {
   if (!admitted.victims.empty()) return;
   admitted_.erase(found);
   if (is_last) last_.erase(last);  // No pod left: it has not evicted at all.
+}
+
+// ---- Lost capacity ------------------------------------------------------------------------------
+
+void LostCapacity::note(const std::vector<Change>& changes, Time now) {
+  for (const Change& change : changes) {
+    if (const auto* const node = std::get_if<Node>(&change)) {
+      if (node->plane.empty()) note_node(*node, now);
+      continue;
+    }
+    const auto* const gone = std::get_if<Removal>(&change);
+    if (gone == nullptr || gone->kind != ObjectKind::node || !gone->plane.empty()) continue;
+    offered_.erase(gone->name);
+    std::erase_if(lost_, [&](const auto& each) { return each.first.first == gone->name; });
+  }
+}
+
+void LostCapacity::note_node(const Node& node, Time now) {
+  Amounts& before = offered_[node.name];
+  for (const Amount& each : before) {
+    const bool is_less = quota_in(node.allocatable, each.resource).value_or(0) < each.amount;
+    if (is_less) lost_.try_emplace({node.name, each.resource}, Lost{each.amount, now});
+  }
+  std::erase_if(lost_, [&](const auto& each) {
+    const auto& [key, lost] = each;
+    return key.first == node.name && quota_in(node.allocatable, key.second).value_or(0) >= lost.had;
+  });
+  before = node.allocatable;
+}
+
+std::optional<LostCapacity::Loss> LostCapacity::newest(Time now) {
+  std::erase_if(lost_, [&](const auto& each) { return each.second.since + grace_ <= now; });
+  const auto found =
+      std::ranges::max_element(lost_, {}, [](const auto& each) { return each.second.since; });
+  if (found == lost_.end()) return std::nullopt;
+  return Loss{.node = found->first.first,
+              .resource = found->first.second,
+              .since = found->second.since,
+              .until = found->second.since + grace_};
 }
 
 }  // namespace makeway

@@ -13,10 +13,7 @@ EvictionRequest request(std::string_view ask, std::vector<EvictionRequest::Victi
 }
 
 Receipt refusal_of(const std::string& pod, std::string plan) {
-  return {.plan = std::move(plan),
-          .object = pod_ref("a", pod),
-          .reason = {},
-          .ask = pod_ref("a", "urgent")};
+  return {.plan = std::move(plan), .object = pod_ref("a", pod), .ask = pod_ref("a", "urgent")};
 }
 
 EvictionRequest two_of_one_owner(std::string plan) {
@@ -87,7 +84,7 @@ TEST(EvictionBrakes, ANamespaceHasItsOwnAllowance) {
 }
 
 TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
-  EvictionBrakes brakes({.evict_again_window = {}}, brakes_start);
+  EvictionBrakes brakes({}, brakes_start);
   Time now = brakes_start + Duration{60'000};
   const EvictionRequest again = request("Pod a/urgent", {{"a", "owner", {}}, {"a", "owner", {}}});
   for (int times = 0; times < 3; ++times) {
@@ -151,7 +148,7 @@ TEST(EvictionBrakes, NoPodIsEvictedRightAfterTheStart) {
   rest.rolls_back = true;
   rest.plan = "p";
   EXPECT_EQ(brakes.admit(rest, brakes_start + Duration{1'000}).why, "");
-  brakes.refused({.plan = "p", .object = {}, .reason = {}, .ask = parse_ref("PodGroup a/g")});
+  brakes.refused({.plan = "p", .ask = parse_ref("PodGroup a/g")});
   // 600 a minute are 50 in five seconds.
   const Time later = brakes_start + Duration{5'000};
   for (int ask = 0; ask < 50; ++ask) {
@@ -199,7 +196,7 @@ TEST(EvictionBrakes, WhatAPlaneRefusedIsGivenBackForThatPlane) {
 }
 
 TEST(EvictionBrakes, AnOccasionCountsAsLongAsOneOfItsPodsMayHaveGone) {
-  EvictionBrakes brakes({.occasions_max = 1, .evict_again_window = {}}, brakes_start);
+  EvictionBrakes brakes({.occasions_max = 1}, brakes_start);
   const Time now = brakes_start + Duration{60'000};
   EXPECT_EQ(brakes.admit(two_of_one_owner("p1"), now).why, "");
   brakes.refused(refusal_of("low-1", "p1"));

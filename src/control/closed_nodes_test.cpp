@@ -59,8 +59,7 @@ TEST(ClosedNodes, EveryTermKeepsThePodAway) {
                 {.key = "metadata.name", .operation = Operator::not_in, .values = {"n1", "n2"}}}));
   Pod choosy;
   choosy.shape.node_terms = {
-      {.labels = {}, .fields = {}},
-      {.labels = {{.key = "zone", .operation = Operator::in, .values = {"a"}}}, .fields = {}}};
+      {}, {.labels = {{.key = "zone", .operation = Operator::in, .values = {"a"}}}}};
   keep_away(choosy, {"n1"});
   // What selects no node still selects none.
   EXPECT_EQ(std::ranges::count_if(choosy.shape.node_terms,

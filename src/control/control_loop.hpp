@@ -19,8 +19,7 @@
 #include "control/ask_source.hpp"
 #include "control/backlog.hpp"
 #include "control/in_flight.hpp"
-#include "control/interrupted_gang_binds.hpp"
-#include "control/interrupted_gang_evictions.hpp"
+#include "control/interrupted_gangs.hpp"
 #include "control/lawful_plan.hpp"
 #include "control/loop_watcher.hpp"
 #include "control/own_kind_asks.hpp"
@@ -51,7 +50,7 @@ struct LoopOptions {
   /// in a simulation.
   bool queue_turns = false;
   Duration queue_pace{1'000};
-  /// What a process before us has begun is finished first (interrupted_gang_evictions.hpp).
+  /// What a process before us has begun is finished first (interrupted_gangs.hpp).
   bool finishes_begun = false;
   bool carries_out = true;         ///< False: the port does nothing with the plans (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Notified of every batch and cycle; outlives the loop.

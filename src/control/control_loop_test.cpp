@@ -16,7 +16,7 @@ class ScriptedPort final : public Port {
   Batch poll(Time deadline) override {
     if (batches.empty()) {
       now = std::max(now, deadline);
-      return {.now = now, .changes = {}, .receipts = {}, .ended = true};
+      return {.now = now, .ended = true};
     }
     Batch batch = batches.front();
     batches.pop_front();
@@ -63,7 +63,7 @@ class ControlLoopTest : public testing::Test {
  protected:
   ControlLoopTest() {
     tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
-      return Decision{.plan = answered(request, Outcome::infeasible), .problems = {}};
+      return Decision{.plan = answered(request, Outcome::infeasible)};
     };
     tools.check = [this](const Cluster&, const Configuration&, const Plan&) {
       ++judged;
@@ -130,9 +130,9 @@ TEST_F(ControlLoopTest, APodThatCannotAskBacksOffAlone) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     for (const AskName& ask : request.asks) {
       if (ask.name != "strange") continue;
-      return Decision{.plan = {}, .problems = {{.object = ask_text(ask), .message = "no"}}};
+      return Decision{.problems = {{.object = ask_text(ask), .message = "no"}}};
     }
-    return Decision{.plan = answered(request, Outcome::infeasible), .problems = {}};
+    return Decision{.plan = answered(request, Outcome::infeasible)};
   };
   Pod other = pod("other");
   other.labels = {{"app", "other"}};
@@ -222,7 +222,7 @@ TEST_F(ControlLoopTest, ASessionThatIsLeftOutIsTriedAgain) {
   };
   port.batches = {
       {.now = Time{1}, .changes = {Session{.namespace_name = "default", .name = "train"}}},
-      {.now = Time{1'500}, .changes = {}}};
+      {.now = Time{1'500}}};
   ControlLoop loop(port, configuration, tools, {});
   EXPECT_TRUE(loop.step());
   const std::size_t before = requests.size();
@@ -250,7 +250,7 @@ TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
       action.scale = {.plane = "east", .committed_before = 0, .committed_after = 1};
       plan.actions.push_back(action);
     }
-    return Decision{.plan = plan, .problems = {}};
+    return Decision{.plan = plan};
   };
   port.batches = {{.now = Time{1}, .changes = {schedule}}, {.now = Time{2}, .changes = {pod("a")}}};
   schedule.planes[0].committed = 1;
@@ -283,7 +283,7 @@ TEST_F(ControlLoopTest, WhileTheStartOfASessionIsNotSeenOnlySessionsWait) {
       plan.asks[0].outcome = Outcome::fits;
       plan.asks[0].placements = {{.namespace_name = "default", .name = "train/main", .node = "n1"}};
     }
-    return Decision{.plan = plan, .problems = {}};
+    return Decision{.plan = plan};
   };
   port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}, session}},
                   {.now = Time{2}, .changes = {other}},
@@ -313,7 +313,6 @@ TEST_F(ControlLoopTest, TheLoopDoesNotWaitTenYearsForAPortThatHasEnded) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     requests.push_back(request);
     return Decision{.plan = Plan{.now = request.now},
-                    .problems = {},
                     .recheck_at = request.now + Duration{315'360'000'000}};
   };
   port.batches = {{.now = Time{1}, .changes = {pod("a")}}};
@@ -410,7 +409,7 @@ class BindingLoopTest : public ControlLoopTest {
                                 .name = ask.name,
                                 .node = "n1"});
       }
-      return Decision{.plan = std::move(plan), .problems = {}};
+      return Decision{.plan = std::move(plan)};
     };
   }
   const Node node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}};
@@ -433,7 +432,6 @@ TEST_F(BindingLoopTest, WhatWasRefusedIsDecidedAgain) {
       {.now = Time{1}, .changes = {node, pod("a")}},
       {.now = Time{2}, .changes = {pod("a")}},
       {.now = Time{3},
-       .changes = {},
        .receipts = {{.plan = "id", .object = *parse_ref("Pod default/a"), .reason = "conflict"}}},
       {.now = Time{1'003}}};
   ControlLoop loop(port, configuration, tools, {});
@@ -467,7 +465,7 @@ TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
                               .uid = name,
                               .node = "n1"});
     }
-    return Decision{.plan = std::move(plan), .problems = {}};
+    return Decision{.plan = std::move(plan)};
   };
   Pod bound = member("m-0");
   bound.node = "n1";
@@ -496,14 +494,13 @@ TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
 /// SPEC section 8, stale or missing watches: changes are applied, but nothing is decided.
 TEST_F(ControlLoopTest, DecidesNothingWhileThePortIsBlind) {
   ControlLoop loop(port, configuration, tools, {});
-  port.batches.push_back(
-      {.now = Time{1'000}, .changes = {pod("ask")}, .receipts = {}, .blind = true});
-  port.batches.push_back({.now = Time{9'000}, .changes = {}, .receipts = {}, .blind = true});
+  port.batches.push_back({.now = Time{1'000}, .changes = {pod("ask")}, .blind = true});
+  port.batches.push_back({.now = Time{9'000}, .blind = true});
   EXPECT_TRUE(loop.step());
   EXPECT_TRUE(loop.step());
   EXPECT_TRUE(requests.empty());
   EXPECT_EQ(loop.cluster().pod_count(), 1U);
-  port.batches.push_back({.now = Time{10'000}, .changes = {}, .receipts = {}});
+  port.batches.push_back({.now = Time{10'000}});
   EXPECT_TRUE(loop.step());
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].now, Time{10'000});
@@ -515,7 +512,7 @@ TEST_F(ControlLoopTest, ABlindLoopWaits) {
    public:
     Batch poll(Time deadline) override {
       deadlines.push_back(deadline);
-      return {.now = Time{1'000}, .changes = changes, .receipts = {}, .blind = true};
+      return {.now = Time{1'000}, .changes = changes, .blind = true};
     }
     void submit(const Plan& /*plan*/) override {}
     std::vector<Change> changes;

@@ -243,7 +243,7 @@ TEST_F(InFlightBudgets, AVictimCountsForTenSeconds) {
 
 TEST_F(InFlightBudgets, ARefusedEvictionDoesNotCount) {
   look(1);
-  flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "gone", .ask = {}});
+  flight.refused({.plan = "p", .object = *parse_ref("Pod default/a"), .reason = "gone"});
   look(2);
   EXPECT_EQ(allowed(), 2);
 }
@@ -456,8 +456,7 @@ TEST_F(InFlightTest, TheStatusOfAScheduleHoldsSchedulesUntilItIsSeenOrRefused) {
   const auto refuse = [&](std::string id) {
     flight.refused({.plan = std::move(id),
                     .object = *parse_ref("ReplicaSchedule team/web"),
-                    .reason = "conflict",
-                    .ask = {}});
+                    .reason = "conflict"});
   };
   refuse("another");
   EXPECT_FALSE(flight.empty());
@@ -519,10 +518,8 @@ TEST_F(InFlightTest, ARefusedStatusDoesNotEndTheWaitForAScale) {
   PlanAction action{.type = ActionType::scale_down, .namespace_name = "team", .name = "web"};
   action.scale = {.plane = "east", .committed_before = 2, .committed_after = 1};
   flight.sent({.id = "p", .actions = {action}}, cluster, Time{0});
-  flight.refused({.plan = "p",
-                  .object = *parse_ref("ReplicaSchedule team/web"),
-                  .reason = "conflict",
-                  .ask = {}});
+  flight.refused(
+      {.plan = "p", .object = *parse_ref("ReplicaSchedule team/web"), .reason = "conflict"});
   EXPECT_EQ(flight.hold_until(AskKind::replica_schedule, Time{1}), Time{10'000});
   ObjectRef deployment = *parse_ref("Deployment team/web");
   deployment.plane = "east";
@@ -597,7 +594,7 @@ TEST_F(QueueInFlightTest, AnotherQueueOfThatNameHasItsOwn) {
   EXPECT_EQ(seen_queue(queue({}, "q2")), queue({}, "q2"));
   EXPECT_TRUE(flight.empty());
   send_status(2'000, 2);
-  flight.seen(Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "team"});
+  flight.seen(Removal{.kind = ObjectKind::queue, .name = "team"});
   EXPECT_TRUE(flight.empty());
 }
 

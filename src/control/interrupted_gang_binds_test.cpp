@@ -1,7 +1,7 @@
 // SPEC section 8, Gangs: what becomes of members that were bound when the rest could not be.
-#include "control/interrupted_gang_binds.hpp"
-
 #include <gtest/gtest.h>
+
+#include "control/interrupted_gangs.hpp"
 
 namespace makeway {
 namespace {
@@ -33,8 +33,7 @@ class InterruptedGangBindsTest : public testing::Test {
                               .namespace_name = "a",
                               .name = name,
                               .uid = "uid-" + name,
-                              .node = "n1",
-                              .ask = {}});
+                              .node = "n1"});
     }
     return plan;
   }

@@ -1,7 +1,7 @@
 // SPEC section 8: a group that leaves as one and was left half way by a process that was killed.
-#include "control/interrupted_gang_evictions.hpp"
-
 #include <gtest/gtest.h>
+
+#include "control/interrupted_gangs.hpp"
 
 namespace makeway {
 namespace {

@@ -9,20 +9,13 @@
 namespace makeway {
 namespace {
 
-bool is_listed(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
-  return std::ranges::any_of(left_out, [&](const PlanLeftOut& left) {
-    return left.kind == ask.kind && left.namespace_name == ask.namespace_name &&
-           left.name == ask.name;
-  });
-}
-
 /// Adds the asks that the breaches name; false: all of them are left out already.
 bool leave_out(const std::vector<LawBreach>& breaches, std::vector<PlanLeftOut>& left_out) {
   bool any = false;
   for (const LawBreach& breach : breaches) {
     for (AskName ask : breach.asks) {
       if (ask.kind == AskKind::queue) ask.name.clear();  // The stage as a whole.
-      if (is_listed(left_out, ask)) continue;
+      if (is_left_out(left_out, ask)) continue;
       left_out.push_back({.kind = ask.kind,
                           .namespace_name = ask.namespace_name,
                           .name = ask.name,
@@ -114,9 +107,7 @@ class LawfulPlanMaker {
     }
     if (refusals_.size() == before) return false;
     // A request that names no ask means all of them; the queue stage is part of every plan.
-    if (request_.asks.empty()) {
-      request_.asks.push_back({.kind = AskKind::queue, .namespace_name = {}, .name = {}});
-    }
+    if (request_.asks.empty()) request_.asks.push_back({.kind = AskKind::queue});
     return true;
   }
 
@@ -133,13 +124,13 @@ class LawfulPlanMaker {
     Decision decision;
     const auto failure =
         contain([&] { decision = tools_.decide(cluster_, configuration_, request_); });
-    if (failure) decision = {.plan = {}, .problems = {}, .failure = *failure};
+    if (failure) decision = {.failure = *failure};
     if (decision.plan) {
       // An ask that was left out inside of `decide` stays out, and none is forgotten.
       for (PlanLeftOut& left : decision.plan->left_out) {
         const AskName ask{
             .kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
-        if (!is_listed(request_.left_out, ask)) request_.left_out.push_back(std::move(left));
+        if (!is_left_out(request_.left_out, ask)) request_.left_out.push_back(std::move(left));
       }
       decision.plan->left_out = request_.left_out;
       for (const Refusal& each : refusals_) add_refusal(each.ask, each.problem, *decision.plan);
@@ -187,6 +178,13 @@ class LawfulPlanMaker {
 };
 
 }  // namespace
+
+bool is_left_out(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
+  return std::ranges::any_of(left_out, [&](const PlanLeftOut& left) {
+    return left.kind == ask.kind && left.namespace_name == ask.namespace_name &&
+           left.name == ask.name;
+  });
+}
 
 bool LawfulPlan::shows_bug() const {
   return !refused.empty() || (plan && (!plan->left_out.empty() || !plan->withheld.empty()));

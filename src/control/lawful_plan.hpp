@@ -54,6 +54,8 @@ struct LawfulPlan {
   bool shows_bug() const;
 };
 
+bool is_left_out(const std::vector<PlanLeftOut>& left_out, const AskName& ask);
+
 LawfulPlan make_lawful_plan(const Cluster& cluster, const Configuration& configuration,
                             const PlanRequest& request, const PlanTools& tools);
 

@@ -30,7 +30,7 @@ class LawfulPlanTest : public testing::Test {
             request.left_out, [&](const PlanLeftOut& left) { return left.name == name; });
         if (!out || stubborn) plan.asks.push_back({.namespace_name = "default", .name = name});
       }
-      return Decision{.plan = std::move(plan), .problems = {}, .recheck_at = Time{77}};
+      return Decision{.plan = std::move(plan), .recheck_at = Time{77}};
     };
     tools.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
       std::vector<LawBreach> breaches;
@@ -39,7 +39,7 @@ class LawfulPlanTest : public testing::Test {
         breaches.push_back(
             {.law = 3, .ask = ask_text(ask), .text = "it is bad", .asks = {pod_called(ask.name)}});
       }
-      if (unnamed) breaches.push_back({.law = 9, .ask = {}, .text = "something is bad"});
+      if (unnamed) breaches.push_back({.law = 9, .text = "something is bad"});
       return breaches;
     };
     tools.identify = [](const Plan& plan) { return fmt::format("{} asks", plan.asks.size()); };
@@ -102,8 +102,7 @@ TEST_F(LawfulPlanTest, APodThatCannotAskDoesNotStopTheOthers) {
     Plan plan{.preset = request.preset, .now = request.now};
     for (const AskName& ask : request.asks) {
       if (strange.contains(ask.name)) {
-        return Decision{.plan = {},
-                        .problems = {{.object = ask_text(ask),
+        return Decision{.problems = {{.object = ask_text(ask),
                                       .field = "ask",
                                       .message = "it is a replica",
                                       .remedy = "ask for the schedule"}}};
@@ -112,7 +111,7 @@ TEST_F(LawfulPlanTest, APodThatCannotAskDoesNotStopTheOthers) {
         plan.asks.push_back({.namespace_name = "default", .name = ask.name});
       }
     }
-    return Decision{.plan = std::move(plan), .problems = {}};
+    return Decision{.plan = std::move(plan)};
   };
   PlanRequest request{.now = Time{5}, .preset = "p"};
   for (const std::string& name : pods) request.asks.push_back(pod_called(name));
@@ -189,7 +188,7 @@ TEST_F(LawfulPlanTest, ABreachOfAQueueLeavesOutTheStage) {
       breaches.push_back({.law = 8,
                           .ask = "Queue " + name,
                           .text = "too much",
-                          .asks = {{.kind = AskKind::queue, .namespace_name = {}, .name = name}}});
+                          .asks = {{.kind = AskKind::queue, .name = name}}});
     }
     return breaches;
   };
@@ -251,7 +250,7 @@ TEST_F(LawfulPlanTest, WithoutContainmentTheFirstBreachIsTheEnd) {
 
 TEST_F(LawfulPlanTest, ProblemsOfTheRequestAreNoBug) {
   tools.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
-    return Decision{.plan = {}, .problems = {{.message = "no such ask"}}};
+    return Decision{.problems = {{.message = "no such ask"}}};
   };
   const LawfulPlan made = make();
   EXPECT_FALSE(made.plan.has_value());

@@ -387,7 +387,7 @@ void LiveView::mark_two_budgets(Round& round) {
 }
 
 TrustScope LiveView::scope_of(const Round& round) const {
-  TrustScope scope{.pods = pods_to_look_at(round), .groups = {}};
+  TrustScope scope{.pods = pods_to_look_at(round)};
   for (const auto& [kind, plane, namespace_name, name] : round.groups) {
     if (const auto group = seen_.find_group(namespace_name, name, plane)) {
       scope.groups.push_back(*group);
@@ -397,15 +397,12 @@ TrustScope LiveView::scope_of(const Round& round) const {
 }
 
 void LiveView::note_mark(const NotHonoured& mark) {
-  const std::size_t space = mark.object.find(' ');
-  const std::size_t slash = mark.object.find('/');
-  if (space == std::string::npos || slash == std::string::npos) return;
-  const std::string_view kind = std::string_view(mark.object).substr(0, space);
-  const bool is_group = kind == "PodGroup";
-  if (!is_group && kind != "Pod") return;
+  const std::optional<ObjectRef> object = parse_ref(mark.object);
+  const bool is_group = object && object->kind == RefKind::pod_group;
+  if (!object || (!is_group && object->kind != RefKind::pod)) return;
   MarkNotice notice{.kind = is_group ? ObjectKind::pod_group : ObjectKind::pod,
-                    .namespace_name = mark.object.substr(space + 1, slash - space - 1),
-                    .name = mark.object.substr(slash + 1),
+                    .namespace_name = object->namespace_name,
+                    .name = object->name,
                     .note = fmt::format("{} '{}' is not honoured: {}", mark.field, mark.value,
                                         reason_of(mark.mark))};
   const auto pod = seen_.find_pod(notice.namespace_name, notice.name);

@@ -48,7 +48,7 @@ struct LiveViewOptions {
   std::vector<std::string> schedulers;  ///< Their pods are ours; none: all are.
   /// Uids; none: all pods that the rules allow.
   std::optional<std::set<std::string>> may_leave = std::nullopt;
-  /// Reservations of pods were read from their status (kube/own_memory.hpp), so they count.
+  /// Reservations of pods were read from their status (kube/version_cache.hpp), so they count.
   bool recalls_notes = false;
   Backoff closed_nodes{.first = {60'000}, .max = {3'600'000}};
   Duration cost_again{60'000};

@@ -117,7 +117,7 @@ TEST_F(LiveViewTest, AnObjectRemovedByAnotherClientStopsNoOther) {
   const Change parent = Queue{.name = "all"};
   show({parent, Queue{.name = "team", .parent = "all"}});
   EXPECT_TRUE(view().quarantined().empty());
-  show({Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "all"}});
+  show({Removal{.kind = ObjectKind::queue, .name = "all"}});
   EXPECT_FALSE(view().quarantined().empty());
   EXPECT_EQ(shown.own<Queue>().begin()->second.parent, "");
   ASSERT_TRUE(view().own_findings().contains("Queue team"));
@@ -221,8 +221,7 @@ TEST_F(LiveViewTest, AReservationCountsOnlyFromTheStatus) {
 
 TEST_F(LiveViewTest, ANodeThatRefusedIsClosedToTheOwnersPendingPods) {
   show({owned(pod("w-1")), pod("other"), owned(pod("runs", "n1"))});
-  EXPECT_EQ(show({}, {.daemon_sets = {}, .kubelet_refusals = {{"a/w-0", "rs", "n1", "OutOfcpu"}}}),
-            1U);
+  EXPECT_EQ(show({}, {.kubelet_refusals = {{"a/w-0", "rs", "n1", "OutOfcpu"}}}), 1U);
   ASSERT_EQ(shown_pod("w-1").shape.node_terms.size(), 1U);
   EXPECT_EQ(shown_pod("w-1").shape.node_terms[0].fields[0].values, std::vector<std::string>{"n1"});
   EXPECT_TRUE(shown_pod("other").shape.node_terms.empty());
@@ -237,7 +236,7 @@ TEST_F(LiveViewTest, ANodeThatRefusedIsClosedToTheOwnersPendingPods) {
 
 TEST_F(LiveViewTest, ABarePodThatWasRefusedClosesNothing) {
   show({pod("p")});
-  EXPECT_EQ(show({}, {.daemon_sets = {}, .kubelet_refusals = {{"a/q", "", "n1", "OutOfcpu"}}}), 0U);
+  EXPECT_EQ(show({}, {.kubelet_refusals = {{"a/q", "", "n1", "OutOfcpu"}}}), 0U);
   EXPECT_EQ(view().kubelet_refusals(), 1U);
   EXPECT_FALSE(view().next_due().has_value());
 }

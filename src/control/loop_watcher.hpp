@@ -53,8 +53,7 @@ class LoopWatcher {
   virtual void batch(const AppliedBatch& batch, const Cluster& cluster) = 0;
   /// The cluster is what the plan was decided on.
   virtual void cycle(const MadeCycle& cycle, const Cluster& cluster) = 0;
-  /// A plan that no policy decided: what stands only in part ends (interrupted_gang_binds.hpp,
-  /// interrupted_gang_evictions.hpp).
+  /// A plan that no policy decided: what stands only in part ends (interrupted_gangs.hpp).
   virtual void ends(const Plan& /*plan*/) {}
 };
 

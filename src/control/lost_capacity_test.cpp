@@ -1,6 +1,6 @@
-#include "control/lost_capacity.hpp"
-
 #include <gtest/gtest.h>
+
+#include "control/brakes.hpp"
 
 namespace makeway {
 namespace {
@@ -35,7 +35,7 @@ TEST(LostCapacity, ARemovedNodeIsNotLostCapacity) {
   LostCapacity lost(Duration{300'000});
   lost.note({losing_node(8)}, Time{0});
   lost.note({losing_node(0)}, Time{1'000});
-  lost.note({Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = "n1"}}, Time{2'000});
+  lost.note({Removal{.kind = ObjectKind::node, .name = "n1"}}, Time{2'000});
   EXPECT_FALSE(lost.newest(Time{2'000}).has_value());
 }
 

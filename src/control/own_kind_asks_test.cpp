@@ -73,8 +73,7 @@ TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
 TEST(OwnKindAsks, ARefusedAskIsTriedAgainLaterAndLater) {
   OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
-  const Receipt receipt{
-      .plan = {}, .object = *parse_ref("Session default/train"), .reason = {}, .ask = {}};
+  const Receipt receipt{.object = *parse_ref("Session default/train")};
   EXPECT_EQ(asks.take_due({}, Time{1'000}).size(), 1U);
   asks.back_off(receipt, Time{1'000});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{2'000});
@@ -89,8 +88,7 @@ TEST(OwnKindAsks, ARefusedAskIsTriedAgainLaterAndLater) {
 TEST(OwnKindAsks, ARefusedAskIsTriedNoLaterThanItsBrake) {
   OwnKindAsks asks(AskKind::replica_schedule, {});
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
-  Receipt receipt{
-      .plan = {}, .object = *parse_ref("ReplicaSchedule default/web"), .reason = {}, .ask = {}};
+  Receipt receipt{.object = *parse_ref("ReplicaSchedule default/web")};
   Time now{1'000};
   for (const std::int64_t delay_ms : {1'000, 2'000, 4'000, 8'000}) {
     EXPECT_EQ(asks.take_due({}, now).size(), 1U);

@@ -170,10 +170,8 @@ void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   }
   for (const auto& [name, before] : shown_) {
     if (now.contains(name)) continue;
-    shown.emplace_back(Removal{.kind = ObjectKind::replica_schedule,
-                               .namespace_name = name.first,
-                               .name = name.second,
-                               .plane = {}});
+    shown.emplace_back(Removal{
+        .kind = ObjectKind::replica_schedule, .namespace_name = name.first, .name = name.second});
   }
   for (const auto& [name, schedule] : now) {
     const auto before = shown_.find(name);

@@ -126,7 +126,7 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   EXPECT_TRUE(
       view.note().contains("HorizontalPodAutoscaler a/up scales Deployment "
                            "a/web in plane east"));
-  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = {}}};
+  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up"}};
   EXPECT_TRUE(reported_schedule(view.show({}, {scaled})));
 }
 

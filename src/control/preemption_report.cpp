@@ -45,8 +45,8 @@ void add_victim(ReportedPreemption& report, const Victim& victim, ReportedVictim
 /// A session leaves whole, and its victims are sessions; they may run on several nodes.
 ReportedVictim left_behind(const PlanAsk& ask, std::size_t at) {
   const PlanVictim& victim = ask.victims[at];
-  if (!ask.session) return {.name = name_of(victim), .node = victim.node, .reason = {}};
-  ReportedVictim report{.name = victim.unit, .node = victim.node, .reason = {}};
+  if (!ask.session) return {.name = name_of(victim), .node = victim.node};
+  ReportedVictim report{.name = victim.unit, .node = victim.node};
   const std::vector<PlanSessionVictim>& sessions = ask.session->victims;
   if (at < sessions.size() && !sessions[at].nodes.empty()) {
     report.node = first_of(sessions[at].nodes.front(), sessions[at].nodes.size());
@@ -55,13 +55,8 @@ ReportedVictim left_behind(const PlanAsk& ask, std::size_t at) {
 }
 
 ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
-  ReportedPreemption report{.ask = ask_text(ask),
-                            .priority = ask.priority,
-                            .node = place_of(ask),
-                            .victims = {},
-                            .alternative = {},
-                            .key = {},
-                            .when = now};
+  ReportedPreemption report{
+      .ask = ask_text(ask), .priority = ask.priority, .node = place_of(ask), .when = now};
   for (std::size_t at = 0; at < ask.victims.size(); ++at) {
     add_victim(report, ask.victims[at], left_behind(ask, at), victims_max);
   }
@@ -70,8 +65,7 @@ ReportedPreemption reported_preemption(const PlanAsk& ask, Time now, std::size_t
     if (claim.kept) continue;  // Reported when it was made.
     for (const PlanReplicaVictim& victim : claim.victims) {
       if (victim.action == ReplicaAction::wait) continue;
-      add_victim(report, victim, {.name = name_of(victim), .node = claim.node, .reason = {}},
-                 victims_max);
+      add_victim(report, victim, {.name = name_of(victim), .node = claim.node}, victims_max);
     }
     if (report.node.empty()) report.node = claim.node;
   }

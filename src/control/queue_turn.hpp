@@ -33,7 +33,7 @@ class QueueTurn final : public AskSource {
   QueueTurn(bool enabled, Duration pace) : enabled_(enabled), pace_(pace) {}
 
   /// The stage as an ask of a request: it has no name.
-  static AskName name() { return {.kind = AskKind::queue, .namespace_name = {}, .name = {}}; }
+  static AskName name() { return {.kind = AskKind::queue}; }
 
   /// What the stage reads of an object.
   using PodMark = std::tuple<NodeIndex, NodeIndex, bool, RequestId, LabelSetId, StringId>;

@@ -52,7 +52,7 @@ TEST_F(QueueTurnTest, WhatQueuesDivideOrUseMakesItDueOnceASecond) {
 }
 
 TEST_F(QueueTurnTest, WithoutQueuesNothingIsDue) {
-  apply(Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "team"});
+  apply(Removal{.kind = ObjectKind::queue, .name = "team"});
   apply(turn_pod());
   EXPECT_EQ(due(5'000), std::nullopt);
   apply(turn_queue(1));
@@ -76,28 +76,20 @@ TEST_F(QueueTurnTest, ItsOwnStatusIsNoNewsUnlessRoomMoves) {
 }
 
 TEST_F(QueueTurnTest, ARefusalMakesItWaitAndAStrangersWriteEndsThat) {
-  turn.back_off({.plan = {},
-                 .object = *parse_ref("Pod a/low"),
-                 .reason = {},
-                 .ask = parse_ref("Pod a/urgent")},
-                Time{0});
+  turn.back_off({.object = *parse_ref("Pod a/low"), .ask = parse_ref("Pod a/urgent")}, Time{0});
   EXPECT_EQ(due(0), std::nullopt);
-  turn.back_off(
-      {.plan = {}, .object = *parse_ref("Pod a/low"), .reason = {}, .ask = parse_ref("Queue team")},
-      Time{0});
+  turn.back_off({.object = *parse_ref("Pod a/low"), .ask = parse_ref("Queue team")}, Time{0});
   apply(turn_pod());
   EXPECT_EQ(due(500), Time{1'000});
   turn.learn({}, {}, {}, Time{1'000});
-  turn.back_off({.plan = {}, .object = *parse_ref("Queue team"), .reason = {}}, Time{1'000});
+  turn.back_off({.object = *parse_ref("Queue team")}, Time{1'000});
   EXPECT_EQ(due(1'000), Time{3'000});
   apply(turn_queue(2));
   EXPECT_EQ(due(1'000), Time{2'000});
   turn.learn({}, {}, Time{70'000}, Time{2'000});
   EXPECT_EQ(due(2'000), Time{70'000});
   // A brake says for how long.
-  turn.back_off(
-      {.plan = {}, .object = *parse_ref("Queue team"), .reason = {}, .again_at = Time{2'500}},
-      Time{2'000});
+  turn.back_off({.object = *parse_ref("Queue team"), .again_at = Time{2'500}}, Time{2'000});
   EXPECT_EQ(due(2'000), Time{3'000});
 }
 

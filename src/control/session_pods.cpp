@@ -104,8 +104,8 @@ void SessionPods::take_session(Session session, std::vector<Change>& shown) {
     held_.erase(key);
     shown.emplace_back(std::move(session));
   } else if (held_.insert(key).second) {
-    shown.emplace_back(Removal{
-        .kind = ObjectKind::session, .namespace_name = key.first, .name = key.second, .plane = {}});
+    shown.emplace_back(
+        Removal{.kind = ObjectKind::session, .namespace_name = key.first, .name = key.second});
   }
   look_at(touched, shown);
 }
@@ -163,8 +163,8 @@ void SessionPods::look_at(const std::set<Name>& pods, std::vector<Change>& shown
     if (known.is_shown) {
       shown.emplace_back(known.pod);
     } else {
-      shown.emplace_back(Removal{
-          .kind = ObjectKind::pod, .namespace_name = name.first, .name = name.second, .plane = {}});
+      shown.emplace_back(
+          Removal{.kind = ObjectKind::pod, .namespace_name = name.first, .name = name.second});
     }
   }
 }

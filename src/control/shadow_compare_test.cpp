@@ -1,9 +1,9 @@
 // SPEC section 8, Shadow: what our decision is, compared with theirs.
-#include "control/shadow_compare.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string_view>
+
+#include "control/shadow_loop.hpp"
 
 namespace makeway {
 namespace {

@@ -4,9 +4,80 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <variant>
 
+#include "control/scheduler_name.hpp"
+
 namespace makeway {
+
+namespace {
+
+bool same_pods(const ShadowChoice& a, const ShadowChoice& b) {
+  const auto same_pod = [](const ShadowVictim& one, const ShadowVictim& other) {
+    return one.namespace_name == other.namespace_name && one.name == other.name;
+  };
+  return std::ranges::equal(a.victims, b.victims, same_pod);
+}
+
+std::tuple<std::int32_t, std::int64_t, std::int64_t> price(const ShadowChoice& choice) {
+  return {choice.highest_priority().value_or(0), choice.priority_sum(), choice.run_seconds()};
+}
+
+void add_side(ShadowTotals::Side& side, const ShadowChoice& choice) {
+  side.victims += std::ssize(choice.victims);
+  side.priority_sum += choice.priority_sum();
+  side.run_seconds += choice.run_seconds();
+}
+
+}  // namespace
+
+std::optional<std::int32_t> ShadowChoice::highest_priority() const {
+  const auto highest = std::ranges::max_element(victims, {}, &ShadowVictim::priority);
+  return highest == victims.end() ? std::nullopt : std::optional(highest->priority);
+}
+
+std::int64_t ShadowChoice::priority_sum() const {
+  std::int64_t sum = 0;
+  for (const ShadowVictim& victim : victims) sum += victim.priority;
+  return sum;
+}
+
+std::int64_t ShadowChoice::run_seconds() const {
+  std::int64_t sum = 0;
+  for (const ShadowVictim& victim : victims) sum += victim.run_seconds;
+  return sum;
+}
+
+ShadowVerdict compare(const ShadowChoice& ours, const ShadowChoice& theirs) {
+  if (ours.nodes.empty() && theirs.nodes.empty()) return ShadowVerdict::neither;
+  if (ours.nodes.empty()) return ShadowVerdict::only_theirs;
+  if (theirs.nodes.empty()) return ShadowVerdict::only_ours;
+  if (same_pods(ours, theirs)) {
+    return ours.nodes == theirs.nodes ? ShadowVerdict::same : ShadowVerdict::other_node;
+  }
+  if (ours.victims.size() < theirs.victims.size()) return ShadowVerdict::fewer_victims;
+  if (ours.victims.size() > theirs.victims.size()) return ShadowVerdict::more_victims;
+  if (price(ours) == price(theirs)) return ShadowVerdict::other_victims;
+  return price(ours) < price(theirs) ? ShadowVerdict::cheaper_victims
+                                     : ShadowVerdict::dearer_victims;
+}
+
+void ShadowTotals::add(const ShadowResult& result) {
+  ++verdicts[static_cast<std::size_t>(result.verdict)];
+  if (result.ours.nodes.empty() || result.theirs.nodes.empty()) return;
+  add_side(ours, result.ours);
+  add_side(theirs, result.theirs);
+}
+
+std::int64_t ShadowTotals::compared() const {
+  std::int64_t sum = 0;
+  for (const std::int64_t count : verdicts) sum += count;
+  return sum;
+}
+
+// ---- The loop -----------------------------------------------------------------------------------
+
 namespace {
 
 bool is_gated(const PodShape& shape) {
@@ -90,9 +161,7 @@ std::vector<ShadowResult> ShadowLoop::step(Time deadline) {
 }
 
 bool ShadowLoop::is_theirs(const Pod& pod) const {
-  const std::string_view scheduler =
-      pod.scheduler.empty() ? std::string_view("default-scheduler") : pod.scheduler;
-  return scheduler == options_.scheduler && pod.plane.empty() && !pod.mirror;
+  return names_scheduler(pod, {&options_.scheduler, 1}) && pod.plane.empty() && !pod.mirror;
 }
 
 bool ShadowLoop::is_new_ask(const Change& change) const {
@@ -138,8 +207,7 @@ void ShadowLoop::apply(const std::vector<Change>& changes) {
   if (many) cluster_.finish_bulk();
   for (const Change& change : changes) note(change);
   if (options_.watcher == nullptr) return;
-  options_.watcher->batch({.now = now_, .changes = changes, .effects = {}, .receipts = {}},
-                          cluster_);
+  options_.watcher->batch({.now = now_, .changes = changes}, cluster_);
 }
 
 /// The cluster does not have the change yet.
@@ -228,7 +296,7 @@ std::vector<AskName> ShadowLoop::take_new() {
       open_.erase(before);
     }
     const bool is_open = open_.contains(ask);
-    Open entry{.result = {.ask = ask, .seen = now_}, .members = {}, .nominated = {}};
+    Open entry{.result = {.ask = ask, .seen = now_}};
     for (const PodIndex each : members) {
       const std::string member(cluster_.pods().name[each.value]);
       const std::string uid(cluster_.pods().uid[each.value]);

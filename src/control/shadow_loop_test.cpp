@@ -18,7 +18,7 @@ class ShadowedPort final : public Port {
  public:
   Batch poll(Time deadline) override {
     deadlines.push_back(deadline);
-    if (batches.empty()) return {.now = deadline, .changes = {}, .receipts = {}};
+    if (batches.empty()) return {.now = deadline};
     Batch batch = std::move(batches.front());
     batches.pop_front();
     return batch;
@@ -94,7 +94,7 @@ class ShadowLoopTest : public testing::Test {
     for (const AskName& ask : request.asks) {
       requests.push_back(fmt::format("{} {}", (request.now - first_time).ms, ask_text(ask)));
       if (ask.name == refused) {
-        return {.plan = {}, .problems = {{.object = ask_text(ask), .message = "not ours"}}};
+        return {.problems = {{.object = ask_text(ask), .message = "not ours"}}};
       }
       PlanAsk planned{.kind = ask.kind,
                       .namespace_name = ask.namespace_name,
@@ -113,14 +113,12 @@ class ShadowLoopTest : public testing::Test {
       saw_leaving.push_back(cluster.leaving_pods().size());
       plan.asks.push_back(std::move(planned));
     }
-    return Decision{.plan = std::move(plan), .problems = {}};
+    return Decision{.plan = std::move(plan)};
   }
 
   void give(std::int64_t after_ms, std::vector<Change> changes, bool blind = false) {
-    port.batches.push_back({.now = first_time + Duration{after_ms},
-                            .changes = std::move(changes),
-                            .receipts = {},
-                            .blind = blind});
+    port.batches.push_back(
+        {.now = first_time + Duration{after_ms}, .changes = std::move(changes), .blind = blind});
   }
   std::vector<ShadowResult> step() { return shadow.step(first_time + Duration{600 * second_ms}); }
   /// All batches.

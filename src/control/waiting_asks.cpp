@@ -35,8 +35,7 @@ void add_waiting_pods(WaitingByName& asks, const Cluster& cluster,
     add_waiting(asks, {.name = ask_name_of(cluster, unit),
                        .priority = cluster.units()[unit].scheduling_priority,
                        .pods = 1,
-                       .since = created == no_time ? std::nullopt : std::optional(created),
-                       .remark = {}});
+                       .since = created == no_time ? std::nullopt : std::optional(created)});
   }
 }
 
@@ -72,8 +71,7 @@ void add_waiting_schedules(WaitingByName& asks, const Cluster& cluster,
                                 .name = schedule.name},
                        .priority = priority_of(cluster, schedule),
                        .pods = schedule.unmet,
-                       .since = schedule.created,
-                       .remark = {}});
+                       .since = schedule.created});
   }
 }
 

@@ -81,9 +81,8 @@ void find_rules(const std::vector<ProfileRules>& profiles, Hearing& hearing, Hea
   }
   if (heard.entry->profile == named) return;
   const auto shown = [](std::string_view name) { return name.empty() ? "none" : name; };
-  hearing.breaches.add(9, heard.text,
-                       fmt::format("its profile is {}, and that is said to be {}", shown(named),
-                                   shown(heard.entry->profile)));
+  hearing.breaches.add(9, heard.text, "its profile is {}, and that is said to be {}", shown(named),
+                       shown(heard.entry->profile));
 }
 
 void find_victims(Hearing& hearing, HeardAsk& heard) {
@@ -96,9 +95,9 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
     const std::optional<PodIndex> pod =
         cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || !cluster.pods().node[*pod].exists()) {
-      hearing.breaches.add(3, heard.text, victim.text + " is no bound pod");
+      hearing.breaches.add(3, heard.text, "{} is no bound pod", victim.text);
     } else if (!known.insert(*pod).second) {
-      hearing.breaches.add(3, heard.text, victim.text + " is listed twice");
+      hearing.breaches.add(3, heard.text, "{} is listed twice", victim.text);
     } else {
       victim.pod = *pod;
       heard.victims.push_back(std::move(victim));
@@ -112,7 +111,7 @@ std::vector<LawBreach> check_withheld(const Plan& plan) {
                      plan.net_schedule.empty() && plan.queues.empty() && plan.queue_moves.empty() &&
                      plan.replica_status.empty() && plan.cost == PlanCost{};
   if (empty) return {};
-  return {{.law = 9, .ask = {}, .text = "the plan is withheld, and not empty"}};
+  return {{.law = 9, .text = "the plan is withheld, and not empty"}};
 }
 
 /// Law 14: an ask that is left out is not decided.
@@ -127,21 +126,16 @@ void judge_left_out(Hearing& hearing) {
 
 }  // namespace
 
-void Breaches::add(int law, const std::string& ask, std::string text) {
-  std::vector<AskName> named;
+std::vector<AskName> Breaches::asks_called(const std::string& ask) const {
   for (const PlanAsk& entry : plan_.asks) {
-    if (named.empty() && ask_text(entry) == ask) named.push_back(ask_name_of(entry));
+    if (ask_text(entry) == ask) return {ask_name_of(entry)};
   }
-  add(law, ask, std::move(text), std::move(named));
+  return {};
 }
 
 void Breaches::add(int law, const std::string& ask, std::string text, std::vector<AskName> asks) {
   if (waives(configuration_, static_cast<WaivedLaw>(law - 1))) return;
   breaches_.push_back({.law = law, .ask = ask, .text = std::move(text), .asks = std::move(asks)});
-}
-
-void Breaches::add_of_queues(int law, const std::string& ask, std::string text) {
-  add(law, ask, std::move(text), {{.kind = AskKind::queue, .namespace_name = {}, .name = {}}});
 }
 
 std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& configuration,
@@ -153,7 +147,6 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
   Hearing hearing{.cluster = cluster,
                   .configuration = configuration,
                   .plan = plan,
-                  .asks = {},
                   .breaches = Breaches(configuration, plan),
                   .queues = &queues,
                   .regimes = &regimes};

@@ -11,7 +11,7 @@
 //          before it nominate, and beside pending pods that hold a nomination against it.
 // `fits` must hold now and after; `waits` and `preempts` must hold after.
 //
-// With queues on, both hold for the ask's queue too (check_plan_queue_room.hpp), and what the queue
+// With queues on, both hold for the ask's queue too (check_plan_walk.hpp), and what the queue
 // stage says is computed once more (check_plan_queues.cpp).
 //
 // A group is judged by its members together: as many as it needs have a place, each fits beside all

@@ -2,6 +2,8 @@
 // Private to check_plan*.cpp.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,13 +25,22 @@ class Breaches {
       : configuration_(configuration), plan_(plan) {}
 
   /// Names the ask of the plan that is called like this, if there is one.
-  void add(int law, const std::string& ask, std::string text);
+  template <class... Args>
+  void add(int law, const std::string& ask, fmt::format_string<Args...> text, Args&&... args) {
+    add(law, ask, fmt::format(text, std::forward<Args>(args)...), asks_called(ask));
+  }
   void add(int law, const std::string& ask, std::string text, std::vector<AskName> asks);
   /// Names the queue stage.
-  void add_of_queues(int law, const std::string& ask, std::string text);
+  template <class... Args>
+  void add_of_queues(int law, const std::string& ask, fmt::format_string<Args...> text,
+                     Args&&... args) {
+    add(law, ask, fmt::format(text, std::forward<Args>(args)...), {{.kind = AskKind::queue}});
+  }
   std::vector<LawBreach> take() { return std::move(breaches_); }
 
  private:
+  std::vector<AskName> asks_called(const std::string& ask) const;
+
   const Configuration& configuration_;
   const Plan& plan_;
   std::vector<LawBreach> breaches_;
@@ -131,6 +142,8 @@ void judge_queues(Hearing& hearing);  ///< The queue stage: laws 1, 3, 4, 8 and 
 std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
 /// An action about a session or one of its kernels.
 bool concerns_session(const PlanAction& action);
+/// Law 9: the actions about sessions are those that the entries mean.
+void judge_session_actions(Hearing& hearing);
 
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6: no second eviction.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.

@@ -159,18 +159,15 @@ class ReplicaChoiceJudge {
     for (const PodIndex pod : others) room.add(claim.node, court_.requests(pod));
     room.remove(claim.node, court_.requests(worst));
     if (!enough) return;
-    court_.report(9, ask,
-                  fmt::format("victim {} comes after others on node {} that are enough",
-                              court_.cluster().pod_key(worst), claim.entry->node));
+    court_.report(9, ask, "victim {} comes after others on node {} that are enough",
+                  court_.cluster().pod_key(worst), claim.entry->node);
   }
 
   /// All pods that are not victims, by class and priority: plans are large, and a pod that comes
   /// before a victim of a good plan is rare.
   void list_candidates() {
-    for (std::uint32_t slot = 0; slot < court_.cluster().pods().slots(); ++slot) {
-      const PodIndex pod{slot};
-      if (!court_.cluster().pods().flags[pod].exists || court_.claimed.contains(pod)) continue;
-      if (rank(pod) == no_rank) continue;
+    for (const PodIndex pod : court_.cluster().each_row()) {
+      if (court_.claimed.contains(pod) || rank(pod) == no_rank) continue;
       candidates_.push_back({.rank = rank(pod), .priority = fleet_.priority(pod), .pod = pod});
     }
     std::ranges::sort(candidates_);
@@ -194,9 +191,8 @@ class ReplicaChoiceJudge {
                           (candidate.rank < rank(worst) && seen.insert(node).second &&
                            class_is_enough(ask, node, worst));
       if (!better) continue;
-      court_.report(6, ask,
-                    fmt::format("victim {} comes after the pods that suffice on node {}",
-                                court_.cluster().pod_key(worst), court_.node_name(node)));
+      court_.report(6, ask, "victim {} comes after the pods that suffice on node {}",
+                    court_.cluster().pod_key(worst), court_.node_name(node));
       return;
     }
   }
@@ -306,9 +302,8 @@ class ReplicaChoiceJudge {
           std::ranges::all_of(*there, [&](PodIndex pod) { return rank(pod) <= worst; });
       const std::optional<std::int32_t> other = highest_loser(ask, *there);
       if (!same_class || (other && *other >= *highest)) continue;
-      court_.report(9, ask,
-                    fmt::format("on node {} no pod of priority {} would lose anything",
-                                court_.node_name(node), *highest));
+      court_.report(9, ask, "on node {} no pod of priority {} would lose anything",
+                    court_.node_name(node), *highest);
       return;
     }
   }
@@ -371,8 +366,7 @@ class ReplicaChoiceJudge {
       });
       if (kept || !node || court_.held.contains(*node) || !fleet_.is_open(*node)) continue;
       if (fleet_.plane_of(*node) != claim.plane || !stands(ask, claim, *node)) continue;
-      court_.report(7, ask,
-                    fmt::format("its claim of node {} stands, and it takes others", claim.node));
+      court_.report(7, ask, "its claim of node {} stands, and it takes others", claim.node);
     }
   }
 

@@ -1,15 +1,21 @@
 // What a plan says about replicas: causes, commits, actions, and the status it leaves (law 9).
+//
+// The net schedule is the sum of the plan's actions, and a deployment that loses replicas has it in
+// its status (law 9).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "judge/check_plan_replicas.hpp"
 #include "model/object_text.hpp"
 #include "model/planes.hpp"
 
 namespace makeway {
+
 namespace {
 
 class ReplicaDocumentJudge {
@@ -29,8 +35,9 @@ class ReplicaDocumentJudge {
   }
 
  private:
-  void report(const HeardReplicaAsk& ask, std::string text) {
-    court_.report(9, ask, std::move(text));
+  template <class... Args>
+  void report(const HeardReplicaAsk& ask, fmt::format_string<Args...> text, Args&&... args) {
+    court_.report(9, ask, text, std::forward<Args>(args)...);
   }
 
   void judge_ask(const HeardReplicaAsk& ask) {
@@ -46,8 +53,8 @@ class ReplicaDocumentJudge {
     const bool all_reported =
         said.out_for.empty() ? found + said.without == said.unmet : found <= said.unmet;
     if (!all_reported || said.without < 0) {
-      report(ask, fmt::format("of {} unmet replicas {} are given, {} claimed, {} without",
-                              said.unmet, given, said.claims.size(), said.without));
+      report(ask, "of {} unmet replicas {} are given, {} claimed, {} without", said.unmet, given,
+             said.claims.size(), said.without);
     }
     judge_outcome(ask, given);
   }
@@ -60,21 +67,21 @@ class ReplicaDocumentJudge {
     const bool refused = outcome == Outcome::infeasible || outcome == Outcome::not_found;
     const bool agrees = (outcome == Outcome::preempts) == takes &&
                         (outcome == Outcome::fits) == !open && (!refused || !claims);
-    if (!agrees) report(ask, fmt::format("its outcome is not {}", choice_name(outcome)));
+    if (!agrees) report(ask, "its outcome is not {}", choice_name(outcome));
   }
 
   void judge_scale_up(const HeardReplicaAsk& ask, const PlanScaleUp& item) {
     const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
     const auto plane = std::ranges::find(planes, item.plane, &ReplicaPlane::name);
-    if (plane == planes.end()) return report(ask, item.plane + " is no plane of it");
+    if (plane == planes.end()) return report(ask, "{} is no plane of it", item.plane);
     std::int64_t expected = 0;
     for (const PlanExpectedNode& node : item.expected) expected += node.replicas;
     const std::int64_t more = item.committed_after - item.committed_before;
     const bool true_to_it = item.committed_before == plane->committed && more > 0 &&
                             more == expected && item.plane_score == plane->score;
     if (!true_to_it) {
-      report(ask, fmt::format("its scale-up in plane {} is not from {}, or not by {}", item.plane,
-                              plane->committed, expected));
+      report(ask, "its scale-up in plane {} is not from {}, or not by {}", item.plane,
+             plane->committed, expected);
     }
   }
 
@@ -85,7 +92,7 @@ class ReplicaDocumentJudge {
              each.since == claim.entry->since;
     });
     if (claim.entry->kept ? !was_there : claim.entry->since != court_.hearing.plan.now) {
-      report(ask, fmt::format("its claim of node {} is not that old", claim.entry->node));
+      report(ask, "its claim of node {} is not that old", claim.entry->node);
     }
     const auto plane =
         std::ranges::find(ask.schedule->planes, claim.entry->plane, &ReplicaPlane::name);
@@ -93,8 +100,7 @@ class ReplicaDocumentJudge {
         std::ranges::find(ask.schedule->requests, fleet_.settings().resource, &Amount::resource);
     const std::int64_t needed = amount == ask.schedule->requests.end() ? 0 : amount->amount;
     if (claim.entry->needed != needed || claim.entry->plane_score != plane->score) {
-      report(ask,
-             fmt::format("its claim of node {} says what it needs wrongly", claim.entry->node));
+      report(ask, "its claim of node {} says what it needs wrongly", claim.entry->node);
     }
     for (const HeardReplicaVictim& victim : claim.victims) judge_victim(ask, victim);
   }
@@ -102,20 +108,20 @@ class ReplicaDocumentJudge {
   void judge_victim(const HeardReplicaAsk& ask, const HeardReplicaVictim& victim) {
     const PlanReplicaVictim& said = *victim.entry;
     const ReplicaSchedule* const schedule = fleet_.schedule_of(victim.pod);
-    if (said.reason.empty()) report(ask, victim.text + " has no reason");
-    if (said.cause_rule.empty()) report(ask, victim.text + " leaves under no rule");
+    if (said.reason.empty()) report(ask, "{} has no reason", victim.text);
+    if (said.cause_rule.empty()) report(ask, "{} leaves under no rule", victim.text);
     if (said.cause_alternative.empty()) {
-      report(ask, victim.text + " does not say what it was compared with");
+      report(ask, "{} does not say what it was compared with", victim.text);
     }
-    if (said.cause_key.empty()) report(ask, victim.text + " does not say what decided");
+    if (said.cause_key.empty()) report(ask, "{} does not say what decided", victim.text);
     const bool is_it = said.uid == court_.cluster().pods().uid[victim.pod.value] &&
                        said.deployment == (schedule == nullptr ? "" : schedule->deployment) &&
                        said.priority == fleet_.priority(victim.pod) &&
                        said.amount == fleet_.amount(victim.pod);
-    if (!is_it) report(ask, victim.text + " is another pod than it says");
+    if (!is_it) report(ask, "{} is another pod than it says", victim.text);
     const bool step = said.action == ReplicaAction::scale_down;
     if (said.committed_before.has_value() != step || said.committed_after.has_value() != step) {
-      report(ask, victim.text + " says nothing, or too much, about its commit");
+      report(ask, "{} says nothing, or too much, about its commit", victim.text);
     }
   }
 
@@ -214,7 +220,7 @@ class ReplicaDocumentJudge {
           if (--forced[{victim.entry->namespace_name, victim.entry->name, victim.entry->plane}] ==
               0)
             continue;
-          report(ask, victim.text + " is not force-deleted once");
+          report(ask, "{} is not force-deleted once", victim.text);
         }
       }
     }
@@ -300,7 +306,7 @@ class ReplicaDocumentJudge {
                                 return claim.node == item.node && claim.plane == item.plane &&
                                        std::ranges::any_of(claim.victims, is_it);
                               });
-      if (!true_to_it) report(ask, fmt::format("it has missed no pod on node {}", item.node));
+      if (!true_to_it) report(ask, "it has missed no pod on node {}", item.node);
     }
     for (const ReplicaClaim& claim : before.claims) {
       for (const ClaimedVictim& victim : claim.victims) {
@@ -313,8 +319,8 @@ class ReplicaDocumentJudge {
                                  .deployment = share->schedule->deployment,
                                  .committed = share->commit});
         if (recorded) continue;
-        report(ask, fmt::format("its next status does not say that {}/{} was spared",
-                                victim.namespace_name, victim.name));
+        report(ask, "its next status does not say that {}/{} was spared", victim.namespace_name,
+               victim.name);
       }
     }
   }
@@ -359,5 +365,97 @@ class ReplicaDocumentJudge {
 }  // namespace
 
 void judge_replica_document(ReplicaHearing& court) { ReplicaDocumentJudge(court).judge(); }
+
+// ---- The net schedule ---------------------------------------------------------------------------
+
+namespace {
+
+/// Namespace, deployment, plane.
+using ShareKey = std::tuple<std::string, std::string, std::string>;
+
+struct SumOfSteps {
+  std::int64_t most = 0;
+  std::int64_t least = 0;
+  bool down = false;
+  bool up = false;
+  std::set<std::string> asks;
+};
+
+std::map<ShareKey, SumOfSteps> sums_of(const Plan& plan) {
+  std::map<ShareKey, SumOfSteps> sums;
+  for (const PlanAction& action : plan.actions) {
+    if (!action.scale) continue;
+    const auto [low, high] =
+        std::minmax(action.scale->committed_before, action.scale->committed_after);
+    const ShareKey key{action.namespace_name, action.name, action.scale->plane};
+    const auto [at, is_new] = sums.try_emplace(key, SumOfSteps{.most = high, .least = low});
+    at->second.most = std::max(at->second.most, high);
+    at->second.least = std::min(at->second.least, low);
+    (action.type == ActionType::scale_down ? at->second.down : at->second.up) = true;
+    at->second.asks.insert(ref_text(action.ask));
+  }
+  return sums;
+}
+
+bool is_sum(const PlanNetScale& said, const SumOfSteps& sum) {
+  if (sum.down && sum.up) return true;  // Law 8 has more to say about that.
+  const std::int64_t before = sum.down ? sum.most : sum.least;
+  const std::int64_t after = sum.down ? sum.least : sum.most;
+  return said.committed_before == before && said.committed_after == after &&
+         std::set<std::string>(said.asks.begin(), said.asks.end()) == sum.asks &&
+         said.asks.size() == sum.asks.size();
+}
+
+std::string object_of(const PlanNetSchedule& net) {
+  return fmt::format("ReplicaSchedule {}/{}", net.namespace_name, net.name);
+}
+
+/// What it has unmet afterwards stands in its condition.
+void judge_reported(Hearing& hearing, const PlanNetSchedule& net) {
+  const std::string change = fmt::format("unmet {} -> {}", net.unmet_before, net.unmet_after);
+  const bool reported = std::ranges::any_of(hearing.plan.status, [&](const PlanStatus& status) {
+    return ref_and_plane_text(status.object) == object_of(net) &&
+           status.condition == "ReplicasMet" && !status.value && status.message.contains(change);
+  });
+  if (!reported) hearing.breaches.add(9, object_of(net), "its status does not say what it loses");
+}
+
+void judge_entry(Hearing& hearing, const PlanNetSchedule& net,
+                 std::map<ShareKey, SumOfSteps>& sums) {
+  const auto& schedules = hearing.cluster.own<ReplicaSchedule>();
+  const auto found = schedules.find({net.namespace_name, net.name});
+  if (found == schedules.end() || found->second.deployment != net.deployment) {
+    return hearing.breaches.add(9, object_of(net), "the net schedule names another deployment");
+  }
+  std::int64_t unmet = found->second.unmet;
+  bool loses = false;
+  for (const PlanNetScale& scale : net.planes) {
+    const auto sum = sums.extract({net.namespace_name, net.deployment, scale.plane});
+    if (!sum || !is_sum(scale, sum.mapped())) {
+      hearing.breaches.add(9, object_of(net),
+                           "in plane {} the net schedule is not the sum of its steps", scale.plane);
+    }
+    unmet += scale.committed_before - scale.committed_after;
+    loses = loses || scale.committed_after < scale.committed_before;
+  }
+  if (net.unmet_before != found->second.unmet || net.unmet_after != unmet) {
+    hearing.breaches.add(9, object_of(net), "its unmet replicas do not follow from what it loses");
+  }
+  if (loses) judge_reported(hearing, net);
+}
+
+}  // namespace
+
+void judge_net_schedule(Hearing& hearing) {
+  std::map<ShareKey, SumOfSteps> sums = sums_of(hearing.plan);
+  for (const PlanNetSchedule& net : hearing.plan.net_schedule) judge_entry(hearing, net, sums);
+  for (const auto& [key, sum] : sums) {
+    const auto& [space, deployment, plane] = key;
+    hearing.breaches.add(9, fmt::format("Deployment {}/{}", space, deployment),
+                         "it is scaled in plane {}, and the net schedule does not say "
+                         "so",
+                         plane);
+  }
+}
 
 }  // namespace makeway

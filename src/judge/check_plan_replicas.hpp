@@ -1,3 +1,10 @@
+// The judge's own reading of a fleet of replicas (SPEC section 4): the deployment and class of a
+// pod, when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy
+// has its own.
+//
+// A share is one deployment in one plane. Running: bound and not leaving. Surplus: as many of the
+// running as are more than the commit, those that Kubernetes would most likely remove.
+//
 // What the parts of the judge of SPEC section 4 share: the plan with its names looked up, and two
 // worlds. Private to check_plan_replicas*.cpp.
 //
@@ -8,14 +15,117 @@
 // the end of the plan only: a pod that is not a victim then was there for every ask.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "judge/check_plan_fleet.hpp"
+#include "judge/check_plan_hearing.hpp"
 
 namespace makeway {
+
+/// What one replica requests; nothing fits it when no node knows one of its resources.
+struct ReplicaRow {
+  std::vector<ResourceAmount> amounts;  ///< With one of `pods`.
+  bool impossible = false;
+};
+
+struct HeardShare {
+  const ReplicaSchedule* schedule = nullptr;
+  std::string_view plane;
+  std::int64_t commit = 0;
+  std::vector<PodIndex> running;  ///< Those that Kubernetes would remove first come first.
+
+  std::int64_t surplus() const { return std::max<std::int64_t>(0, std::ssize(running) - commit); }
+};
+
+class FleetReading {
+ public:
+  explicit FleetReading(const Hearing& hearing);
+
+  const Cluster& cluster() const { return cluster_; }
+  const ReplicaSettings& settings() const { return settings_; }
+  /// Null: the pod is of no ReplicaSchedule.
+  const ReplicaSchedule* schedule_of(PodIndex pod) const { return schedules_[pod]; }
+  std::string_view plane_of(NodeIndex node) const { return planes_[node]; }
+  /// Existing nodes of the plane that are not cordoned, by name.
+  const std::vector<NodeIndex>& open_nodes(std::string_view plane) const;
+  bool is_open(NodeIndex node) const;
+  /// Null: the deployment has neither a commit nor a pod there.
+  const HeardShare* share(const ReplicaSchedule& schedule, std::string_view plane) const;
+  const HeardShare* share_of(PodIndex pod) const;
+  const std::map<std::pair<const ReplicaSchedule*, std::string_view>, HeardShare>& shares() const {
+    return shares_;
+  }
+  std::int32_t priority(const ReplicaSchedule& schedule) const;
+  /// That of its deployment; of a pod without one, its own.
+  std::int32_t priority(PodIndex pod) const;
+  ReplicaRow row(const ReplicaSchedule& schedule) const;
+
+  /// None: it stays, and belongs to no deployment.
+  std::optional<ReplicaClass> class_of(PodIndex pod) const { return classes_[pod]; }
+  bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
+  /// Evicted for an ask of another section in this plan.
+  bool evicted(PodIndex pod) const { return evicted_.contains(pod); }
+  Time force_delete_from(PodIndex pod) const;
+  bool may_force_delete(PodIndex pod, std::int32_t ask_priority) const;
+  /// The room of a leaving pod is not counted any more (law 6).
+  bool credit_ended(PodIndex pod) const;
+  /// A surplus pod has not started to terminate for too long.
+  bool surplus_timed_out(PodIndex pod) const;
+  bool has_timed_out_surplus(const HeardShare& share) const;
+  /// It has surplus that is on its way out.
+  bool has_moving_surplus(const HeardShare& share) const;
+  /// Protected from being chosen and from force-deletion, not from being waited for.
+  bool is_protected(PodIndex pod) const { return !rules_.protection_from_scale_down(pod).empty(); }
+  bool leaves_whole_group(PodIndex pod) const;
+  std::int64_t amount(PodIndex pod) const;  ///< Of `replica.resource`.
+
+ private:
+  void find_pods();
+  void find_recorded();
+  bool removed_before(PodIndex a, PodIndex b, const std::map<NodeIndex, int>& siblings) const;
+  std::optional<Time> recorded(PodIndex pod) const;
+  std::optional<ReplicaClass> find_class(PodIndex pod) const;
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  const ReplicaSettings& settings_;
+  EvictionRules rules_;
+  Time now_;
+  IndexedVector<PodIndex, const ReplicaSchedule*> schedules_;
+  IndexedVector<NodeIndex, std::string_view> planes_;
+  IndexedVector<PodIndex, std::optional<ReplicaClass>> classes_;
+  std::map<std::string_view, std::vector<NodeIndex>> open_nodes_;
+  std::map<std::pair<const ReplicaSchedule*, std::string_view>, HeardShare> shares_;
+  std::set<PodIndex> surplus_;
+  std::set<PodIndex> evicted_;
+  std::map<PodIndex, Time> forced_;  ///< When plans had them force-deleted.
+};
+
+/// What nodes hold, in what-if form: amounts come and go.
+class FleetRoom {
+ public:
+  explicit FleetRoom(const Cluster& cluster);
+
+  void add(NodeIndex node, RequestRow row) { change(node, row, 1); }
+  void remove(NodeIndex node, RequestRow row) { change(node, row, -1); }
+  std::int64_t left(NodeIndex node, ResourceIndex resource) const;
+  /// Whether one more such row fits beside what is there.
+  bool holds(NodeIndex node, const ReplicaRow& row) const;
+  /// Whether nothing of these resources is overdrawn.
+  bool in_order(NodeIndex node, RequestRow row) const;
+
+ private:
+  void change(NodeIndex node, RequestRow row, int sign);
+
+  std::size_t columns_ = 0;
+  std::vector<std::int64_t> left_;  ///< Node by node, `columns_` each.
+};
 
 struct HeardReplicaVictim {
   const PlanReplicaVictim* entry = nullptr;
@@ -56,12 +166,16 @@ struct ReplicaHearing {
   /// that those count on. An ask that avoids these nodes is no breach.
   std::map<NodeIndex, std::set<PodIndex>> held;
 
-  void report(int law, const HeardReplicaAsk& ask, std::string text) {
-    hearing.breaches.add(law, ask.text, std::move(text));
+  template <class... Args>
+  void report(int law, const HeardReplicaAsk& ask, fmt::format_string<Args...> text,
+              Args&&... args) {
+    hearing.breaches.add(law, ask.text, text, std::forward<Args>(args)...);
   }
   /// Of two asks that conflict, the later one is to blame (law 14).
-  void report_later(int law, const HeardReplicaAsk& a, const HeardReplicaAsk& b, std::string text) {
-    report(law, &a < &b ? b : a, std::move(text));
+  template <class... Args>
+  void report_later(int law, const HeardReplicaAsk& a, const HeardReplicaAsk& b,
+                    fmt::format_string<Args...> text, Args&&... args) {
+    report(law, &a < &b ? b : a, text, std::forward<Args>(args)...);
   }
   /// The asks with claims that have victims in the share.
   std::vector<AskName> takers_of(const HeardShare& share) const;

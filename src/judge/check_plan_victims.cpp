@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
-#include "judge/check_plan_hearing.hpp"
-#include "judge/check_plan_queue_room.hpp"
-#include "judge/naive_regimes.hpp"
+#include "judge/check_plan_walk.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 
@@ -120,6 +120,130 @@ bool EvictionRules::governed_strictly(PodIndex pod) const {
       budgets, [&](const DisruptionBudget* budget) { return governed(pod, *budget); });
 }
 
+// ---- Pinned pods (SPEC section 5)
+// ------------------------------------------------------------------
+
+namespace {
+
+bool listed(const Configuration& configuration, std::string_view line) {
+  const std::vector<std::string>& lines = configuration.required_node.victim_classes;
+  return std::ranges::find(lines, line) != lines.end();
+}
+
+/// Whether the line is of the form KIND:KEY=VALUE and the list has that pair.
+bool pair_matches(std::string_view line, std::string_view kind, const Labels& pairs) {
+  if (!line.starts_with(kind)) return false;
+  return std::ranges::any_of(pairs, [&](const Label& pair) {
+    return line == fmt::format("{}{}={}", kind, pair.key, pair.value);
+  });
+}
+
+bool names_as_owner(const Cluster& cluster, PodIndex owner) {
+  const PodColumns& pods = cluster.pods();
+  for (const PodIndex pod : cluster.each_row()) {
+    if (pod == owner) continue;
+    if (pods.namespace_name[pod] != pods.namespace_name[owner]) continue;
+    if (pods.plane[pod] != pods.plane[owner]) continue;
+    for (const OwnerReference& reference : cluster.owners(pods.owners[pod])) {
+      const std::string_view uid = pods.uid[owner.value];
+      const bool same_uid = reference.uid.empty() || uid.empty() || reference.uid == uid;
+      if (reference.kind == "Pod" && reference.name == pods.name[owner.value] && same_uid) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string node_of_affinity(const Cluster& cluster, PodIndex pod) {
+  std::set<std::string> names;
+  for (const NodeSelectorTerm& term : cluster.shape(cluster.pods().shape[pod]).node_terms) {
+    if (term.labels.empty() && term.fields.empty()) continue;
+    std::string name;
+    for (const Requirement& field : term.fields) {
+      const bool one = field.operation == Operator::in && field.values.size() == 1;
+      if (one && field.key == "metadata.name") name = field.values.front();
+    }
+    names.insert(name);
+  }
+  return names.size() == 1 ? *names.begin() : std::string{};
+}
+
+}  // namespace
+
+std::string pinned_to(const Cluster& cluster, PodIndex pod) {
+  if (cluster.units()[cluster.pods().unit[pod]].kind == UnitKind::group) return {};
+  const std::string& noted = cluster.notes(cluster.pods().notes[pod]).required_node;
+  return noted.empty() ? node_of_affinity(cluster, pod) : noted;
+}
+
+bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIndex pod,
+                    NodeIndex node) {
+  const Cluster& cluster = world.cluster();
+  if (!configuration.required_node.enabled) return false;
+  if (cluster.notes(cluster.pods().notes[pod]).only_reserved()) return false;  // Not yet its own.
+  if (pinned_to(cluster, pod) != cluster.text(cluster.nodes().name[node])) return false;
+  return NaiveFit(world, pod).fits_when_empty(node);
+}
+
+bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways) {
+  const PodColumns& pods = cluster.pods();
+  if (cluster.units()[pods.unit[pod]].kind == UnitKind::group) return false;
+  const auto counts = [&](PinnedBy way) { return std::ranges::find(ways, way) != ways.end(); };
+  const bool noted = !cluster.notes(pods.notes[pod]).required_node.empty();
+  if (noted && counts(PinnedBy::annotation)) return true;
+  if (counts(PinnedBy::affinity) && !node_of_affinity(cluster, pod).empty()) return true;
+  return counts(PinnedBy::owner) &&
+         std::ranges::any_of(cluster.owners(pods.owners[pod]),
+                             [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
+}
+
+std::string_view EvictionRules::protection_from_pinned(PodIndex pod) const {
+  if (counts_as_pinned(cluster_, pod, configuration_.required_node.pinned_by)) {
+    return "it can run on one node only";
+  }
+  const std::string_view reason = protection(pod, OptOut::is_a_class);
+  if (!reason.empty()) return reason;
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  const bool group_out = unit.kind == UnitKind::group && cluster_.groups()[unit.group].object &&
+                         cluster_.groups()[unit.group].object->opted_out;
+  const bool opted_out = cluster_.pods().flags[pod].opted_out || group_out;
+  if (opted_out && !listed(configuration_, "opted-out") &&
+      configuration_.protection.protect_opted_out) {
+    return "it opted out of preemption";
+  }
+  if (listed(configuration_, "regular")) return {};
+  const Labels labels = cluster_.label_objects(cluster_.pods().labels[pod]);
+  const Labels& marks = cluster_.notes(cluster_.pods().notes[pod]).marks;
+  for (const std::string& line : configuration_.required_node.victim_classes) {
+    const bool owner =
+        line == "owner" && (cluster_.pods().flags[pod].is_owner || names_as_owner(cluster_, pod));
+    if (owner || (line == "opted-out" && opted_out) || pair_matches(line, "label:", labels) ||
+        pair_matches(line, "annotation:", marks)) {
+      return {};
+    }
+  }
+  return "it belongs to no class of victims";
+}
+
+bool EvictionRules::may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const {
+  const RequiredNodeSettings& settings = configuration_.required_node;
+  const std::int32_t own = priority(pod);
+  if (own > ask_priority && !settings.allow_higher_priority) return false;
+  if (own == ask_priority && !settings.allow_equal_priority) return false;
+  if (leaving(pod)) return false;
+  const std::vector<PodIndex> together = leaves_with(pod);
+  return std::ssize(together) <= settings.max_victims &&
+         std::ranges::all_of(together, [this](PodIndex each) {
+           return protection_from_pinned(each).empty() && !governed_strictly(each);
+         });
+}
+
+Time reserved_since(const Cluster& cluster, PodIndex pod, Time now) {
+  const std::optional<Time>& noted = cluster.notes(cluster.pods().notes[pod]).reserved_since;
+  return noted && *noted < now ? *noted : now;
+}
+
 // ---- Laws ---------------------------------------------------------------------------------------
 
 namespace {
@@ -151,8 +275,9 @@ class VictimJudge {
   }
 
  private:
-  void report(int law, const HeardAsk& ask, std::string text) {
-    hearing_.breaches.add(law, ask.text, std::move(text));
+  template <class... Args>
+  void report(int law, const HeardAsk& ask, fmt::format_string<Args...> text, Args&&... args) {
+    hearing_.breaches.add(law, ask.text, text, std::forward<Args>(args)...);
   }
 
   void find_placed(const HeardAsk& ask) {
@@ -162,14 +287,164 @@ class VictimJudge {
     }
   }
 
-  void judge_ask(const HeardAsk& ask);
-  void judge_pinned(const HeardAsk& ask);
-  void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
-  void judge_use(const HeardAsk& ask, const HeardVictim& victim);
-  void judge_regime(const HeardAsk& ask);
-  void judge_whole(const HeardAsk& ask);
-  void judge_below_minimum(const HeardAsk& ask);
-  void judge_budgets(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_ask(const HeardAsk& ask) {
+    if (ask.entry->priority != ask.priority) {
+      report(2, ask, "its priority is {}, not {}", ask.priority, ask.entry->priority);
+    }
+    if (ask.victims.empty() || ask.entry->kind == AskKind::queue) return;
+    const Unit& unit = cluster_.units()[ask.unit];
+    const bool pinned = !ask.pinned_to.empty();
+    const RequiredNodeSettings& required_node = hearing_.configuration.required_node;
+    if (unit.never_preempts && (!pinned || required_node.honour_preemption_policy)) {
+      report(2, ask, "its preemption policy is Never, and it has victims");
+    }
+    if (pinned) judge_pinned(ask);
+    Time created = no_time;
+    if (ask.entry->kind == AskKind::pod) {
+      created = cluster_.pods().created[ask.pods.front()];
+    } else if (cluster_.groups()[unit.group].object) {
+      created = cluster_.groups()[unit.group].object->created.value_or(no_time);
+    }
+    const Duration delay = ask.rules->engine.preemption_delay;
+    if (delay.ms > 0 && created != no_time && hearing_.plan.now < created + delay) {
+      report(2, ask, "it may not preempt before {}", to_text(created + delay));
+    }
+  }
+
+  /// SPEC section 5: not before the start delay, and not too many.
+  void judge_pinned(const HeardAsk& ask) {
+    const RequiredNodeSettings& settings = hearing_.configuration.required_node;
+    const Time since = reserved_since(cluster_, ask.pods.front(), hearing_.plan.now);
+    if (hearing_.plan.now < since + settings.preemption_start_delay) {
+      report(2, ask, "its reservation may not preempt before {}",
+             to_text(since + settings.preemption_start_delay));
+    }
+    if (std::ssize(ask.victims) > settings.max_victims) {
+      report(2, ask, "it has {} victims, and required_node.maxVictims is {}", ask.victims.size(),
+             settings.max_victims);
+    }
+  }
+
+  void judge_priority(const HeardAsk& ask, const HeardVictim& victim) {
+    const std::int32_t priority = rules_.priority(victim.pod);
+    if (victim.entry->priority != priority) {
+      report(2, ask, "the priority of {} is {}, not {}", victim.text, priority,
+             victim.entry->priority);
+    }
+    // Between queues, priorities only say which pod of the losing queue leaves first (SPEC 3).
+    const bool of_queue = ask.entry->kind == AskKind::queue;
+    const bool pinned = !ask.pinned_to.empty();
+    const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
+    if (!of_queue && (priority > ask.priority || (priority == ask.priority && !equal))) {
+      report(2, ask, "{} has priority {}, not below {}", victim.text, priority, ask.priority);
+    }
+    const std::string_view protection =
+        pinned ? rules_.protection_from_pinned(victim.pod) : rules_.protection(victim.pod);
+    if (!protection.empty()) report(2, ask, "{} may not be evicted: {}", victim.text, protection);
+    if (queue_room_.may_take(ask, victim.pod)) return;
+    if (hearing_.configuration.queue.preempt_within_queue) {
+      report(2, ask, "{} is not of its queue {}", victim.text, queue_room_.name(ask));
+    } else {
+      report(2, ask, "{} leaves, and queue.preemptWithinQueue is off", victim.text);
+    }
+  }
+
+  void judge_use(const HeardAsk& ask, const HeardVictim& victim) {
+    const auto [at, is_new] = taken_.try_emplace(victim.pod, &ask);
+    if (!is_new) report(8, ask, "{} also leaves for {}", victim.text, at->second->text);
+    if (const auto placed = placed_.find(victim.pod); placed != placed_.end()) {
+      // Asks lie in the order of the plan: the later one is to blame.
+      report(8, *std::max(&ask, placed->second), "{} is placed by the same plan", victim.text);
+    }
+    if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
+      report(8, ask, "{} is one of its own members", victim.text);
+    }
+    const bool again = ask.pinned_to.empty() && ask.entry->kind != AskKind::queue &&
+                       hearing_.configuration.workload.leaving_room == LeavingRoom::victims;
+    if (rules_.leaving(victim.pod) && !again) report(6, ask, "{} is leaving already", victim.text);
+  }
+
+  /// SPEC section 1: an ask takes units on nodes of its regime. A group that leaves whole takes its
+  /// pods on other nodes along. A pinned pod evicts what its own section allows.
+  void judge_regime(const HeardAsk& ask) {
+    if (!ask.pinned_to.empty()) return;
+    std::set<UnitIndex> here;
+    const auto regime = [this](const HeardVictim& victim) {
+      return hearing_.regimes->of_node(cluster_.pods().node[victim.pod]);
+    };
+    for (const HeardVictim& victim : ask.victims) {
+      const UnitIndex index = cluster_.pods().unit[victim.pod];
+      const Unit& unit = cluster_.units()[index];
+      const bool whole =
+          unit.kind == UnitKind::group &&
+          (unit.mode == DisruptionMode::all || (unit.gang && leaves_below_minimum(unit, ask)));
+      if (whole && regime(victim) == Regime::pods) here.insert(index);
+    }
+    for (const HeardVictim& victim : ask.victims) {
+      if (regime(victim) == Regime::pods || here.contains(cluster_.pods().unit[victim.pod]))
+        continue;
+      report(2, ask, "{} is on a node of {}, and nothing of it is on a node of pods", victim.text,
+             choice_name(regime(victim)));
+    }
+  }
+
+  void judge_whole(const HeardAsk& ask) {
+    std::set<PodIndex> victims;
+    for (const HeardVictim& victim : ask.victims) victims.insert(victim.pod);
+    std::set<UnitIndex> judged;
+    for (const HeardVictim& victim : ask.victims) {
+      if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
+      for (const PodIndex member : rules_.leaves_with(victim.pod)) {
+        // A member that is leaving leaves with the others, be it a victim or not.
+        if (rules_.leaving(member) || victims.contains(member)) continue;
+        report(5, ask, "{} leaves and {} of the same group stays", victim.text,
+               cluster_.pod_key(member));
+      }
+    }
+  }
+
+  /// A gang with below-minimum `evict` that these victims bring under its minimum goes whole,
+  /// unless one of its pods may not leave.
+  void judge_below_minimum(const HeardAsk& ask) {
+    if (ask.entry->kind == AskKind::queue) return;  // A rule of section 2.
+    // Where they may be evicted once more, they count as running until then.
+    const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
+    std::set<UnitIndex> judged;
+    for (const HeardVictim& victim : ask.victims) {
+      const UnitIndex index = cluster_.pods().unit[victim.pod];
+      const Unit& unit = cluster_.units()[index];
+      if (!unit.gang || !leaves_below_minimum(unit, ask)) continue;
+      if (!judged.insert(index).second) continue;
+      std::int64_t before = 0;
+      std::vector<PodIndex> left;
+      for (const PodIndex member : cluster_.groups()[unit.group].members) {
+        const bool leaves = !leaving_are_victims && rules_.leaving(member);
+        if (leaves || !cluster_.pods().node[member].exists()) continue;
+        const auto taken = taken_.find(member);
+        if (taken == taken_.end()) left.push_back(member);
+        if (taken == taken_.end() || taken->second == &ask) ++before;
+      }
+      if (before < unit.minimum || std::ssize(left) >= unit.minimum || left.empty()) continue;
+      const bool may_go = std::ranges::all_of(
+          left, [&](PodIndex member) { return rules_.may_leave(member, ask.priority); });
+      if (unit.mode == DisruptionMode::all || !may_go) continue;
+      const PodIndex first = *std::ranges::min_element(
+          left, {}, [this](PodIndex member) { return cluster_.pods().name[member.value]; });
+      report(5, ask, "{} brings its group under its minimum of {}, and {} stays", victim.text,
+             unit.minimum, cluster_.pod_key(first));
+    }
+  }
+
+  void judge_budgets(const HeardAsk& ask, const HeardVictim& victim) {
+    if (hearing_.configuration.budgets.mode != BudgetMode::strict) return;
+    for (const DisruptionBudget* const budget : budgets_) {
+      if (!rules_.governed(victim.pod, *budget)) continue;
+      const std::int64_t allowed = budget->disruptions_allowed.value_or(0);
+      if (++spent_[budget] <= allowed) continue;
+      report(2, ask, "{} is one more than the {} that budget {}/{} allows", victim.text, allowed,
+             budget->namespace_name, budget->name);
+    }
+  }
 
   Hearing& hearing_;
   const Cluster& cluster_;
@@ -181,175 +456,6 @@ class VictimJudge {
   std::map<PodIndex, const HeardAsk*> placed_;
   std::map<PodIndex, const HeardAsk*> taken_;
 };
-
-void VictimJudge::judge_ask(const HeardAsk& ask) {
-  if (ask.entry->priority != ask.priority) {
-    report(2, ask, fmt::format("its priority is {}, not {}", ask.priority, ask.entry->priority));
-  }
-  if (ask.victims.empty() || ask.entry->kind == AskKind::queue) return;
-  const Unit& unit = cluster_.units()[ask.unit];
-  const bool pinned = !ask.pinned_to.empty();
-  const RequiredNodeSettings& required_node = hearing_.configuration.required_node;
-  if (unit.never_preempts && (!pinned || required_node.honour_preemption_policy)) {
-    report(2, ask, "its preemption policy is Never, and it has victims");
-  }
-  if (pinned) judge_pinned(ask);
-  Time created = no_time;
-  if (ask.entry->kind == AskKind::pod) {
-    created = cluster_.pods().created[ask.pods.front()];
-  } else if (cluster_.groups()[unit.group].object) {
-    created = cluster_.groups()[unit.group].object->created.value_or(no_time);
-  }
-  const Duration delay = ask.rules->engine.preemption_delay;
-  if (delay.ms > 0 && created != no_time && hearing_.plan.now < created + delay) {
-    report(2, ask, fmt::format("it may not preempt before {}", to_text(created + delay)));
-  }
-}
-
-/// SPEC section 5: not before the start delay, and not too many.
-void VictimJudge::judge_pinned(const HeardAsk& ask) {
-  const RequiredNodeSettings& settings = hearing_.configuration.required_node;
-  const Time since = reserved_since(cluster_, ask.pods.front(), hearing_.plan.now);
-  if (hearing_.plan.now < since + settings.preemption_start_delay) {
-    report(2, ask,
-           fmt::format("its reservation may not preempt before {}",
-                       to_text(since + settings.preemption_start_delay)));
-  }
-  if (std::ssize(ask.victims) > settings.max_victims) {
-    report(2, ask,
-           fmt::format("it has {} victims, and required_node.maxVictims is {}", ask.victims.size(),
-                       settings.max_victims));
-  }
-}
-
-void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim) {
-  const std::int32_t priority = rules_.priority(victim.pod);
-  if (victim.entry->priority != priority) {
-    report(2, ask,
-           fmt::format("the priority of {} is {}, not {}", victim.text, priority,
-                       victim.entry->priority));
-  }
-  // Between queues, priorities only say which pod of the losing queue leaves first (SPEC 3).
-  const bool of_queue = ask.entry->kind == AskKind::queue;
-  const bool pinned = !ask.pinned_to.empty();
-  const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
-  if (!of_queue && (priority > ask.priority || (priority == ask.priority && !equal))) {
-    report(2, ask,
-           fmt::format("{} has priority {}, not below {}", victim.text, priority, ask.priority));
-  }
-  const std::string_view protection =
-      pinned ? rules_.protection_from_pinned(victim.pod) : rules_.protection(victim.pod);
-  if (!protection.empty()) {
-    report(2, ask, fmt::format("{} may not be evicted: {}", victim.text, protection));
-  }
-  if (queue_room_.may_take(ask, victim.pod)) return;
-  const bool within = hearing_.configuration.queue.preempt_within_queue;
-  report(2, ask,
-         within ? fmt::format("{} is not of its queue {}", victim.text, queue_room_.name(ask))
-                : fmt::format("{} leaves, and queue.preemptWithinQueue is off", victim.text));
-}
-
-void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
-  const auto [at, is_new] = taken_.try_emplace(victim.pod, &ask);
-  if (!is_new) report(8, ask, fmt::format("{} also leaves for {}", victim.text, at->second->text));
-  if (const auto placed = placed_.find(victim.pod); placed != placed_.end()) {
-    // Asks lie in the order of the plan: the later one is to blame.
-    report(8, *std::max(&ask, placed->second), victim.text + " is placed by the same plan");
-  }
-  if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
-    report(8, ask, victim.text + " is one of its own members");
-  }
-  const bool again = ask.pinned_to.empty() && ask.entry->kind != AskKind::queue &&
-                     hearing_.configuration.workload.leaving_room == LeavingRoom::victims;
-  if (rules_.leaving(victim.pod) && !again) {
-    report(6, ask, victim.text + " is leaving already");
-  }
-}
-
-/// SPEC section 1: an ask takes units on nodes of its regime. A group that leaves whole takes its
-/// pods on other nodes along. A pinned pod evicts what its own section allows.
-void VictimJudge::judge_regime(const HeardAsk& ask) {
-  if (!ask.pinned_to.empty()) return;
-  std::set<UnitIndex> here;
-  const auto regime = [this](const HeardVictim& victim) {
-    return hearing_.regimes->of_node(cluster_.pods().node[victim.pod]);
-  };
-  for (const HeardVictim& victim : ask.victims) {
-    const UnitIndex index = cluster_.pods().unit[victim.pod];
-    const Unit& unit = cluster_.units()[index];
-    const bool whole =
-        unit.kind == UnitKind::group &&
-        (unit.mode == DisruptionMode::all || (unit.gang && leaves_below_minimum(unit, ask)));
-    if (whole && regime(victim) == Regime::pods) here.insert(index);
-  }
-  for (const HeardVictim& victim : ask.victims) {
-    if (regime(victim) == Regime::pods || here.contains(cluster_.pods().unit[victim.pod])) continue;
-    report(2, ask,
-           fmt::format("{} is on a node of {}, and nothing of it is on a node of pods", victim.text,
-                       choice_name(regime(victim))));
-  }
-}
-
-void VictimJudge::judge_whole(const HeardAsk& ask) {
-  std::set<PodIndex> victims;
-  for (const HeardVictim& victim : ask.victims) victims.insert(victim.pod);
-  std::set<UnitIndex> judged;
-  for (const HeardVictim& victim : ask.victims) {
-    if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
-    for (const PodIndex member : rules_.leaves_with(victim.pod)) {
-      // A member that is leaving leaves with the others, be it a victim or not.
-      if (rules_.leaving(member) || victims.contains(member)) continue;
-      report(5, ask,
-             fmt::format("{} leaves and {} of the same group stays", victim.text,
-                         cluster_.pod_key(member)));
-    }
-  }
-}
-
-/// A gang with below-minimum `evict` that these victims bring under its minimum goes whole, unless
-/// one of its pods may not leave.
-void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
-  if (ask.entry->kind == AskKind::queue) return;  // A rule of section 2.
-  // Where they may be evicted once more, they count as running until then.
-  const bool leaving_are_victims = ask.rules->workload.leaving_room == LeavingRoom::victims;
-  std::set<UnitIndex> judged;
-  for (const HeardVictim& victim : ask.victims) {
-    const UnitIndex index = cluster_.pods().unit[victim.pod];
-    const Unit& unit = cluster_.units()[index];
-    if (!unit.gang || !leaves_below_minimum(unit, ask)) continue;
-    if (!judged.insert(index).second) continue;
-    std::int64_t before = 0;
-    std::vector<PodIndex> left;
-    for (const PodIndex member : cluster_.groups()[unit.group].members) {
-      const bool leaves = !leaving_are_victims && rules_.leaving(member);
-      if (leaves || !cluster_.pods().node[member].exists()) continue;
-      const auto taken = taken_.find(member);
-      if (taken == taken_.end()) left.push_back(member);
-      if (taken == taken_.end() || taken->second == &ask) ++before;
-    }
-    if (before < unit.minimum || std::ssize(left) >= unit.minimum || left.empty()) continue;
-    const bool may_go = std::ranges::all_of(
-        left, [&](PodIndex member) { return rules_.may_leave(member, ask.priority); });
-    if (unit.mode == DisruptionMode::all || !may_go) continue;
-    const PodIndex first = *std::ranges::min_element(
-        left, {}, [this](PodIndex member) { return cluster_.pods().name[member.value]; });
-    report(5, ask,
-           fmt::format("{} brings its group under its minimum of {}, and {} stays", victim.text,
-                       unit.minimum, cluster_.pod_key(first)));
-  }
-}
-
-void VictimJudge::judge_budgets(const HeardAsk& ask, const HeardVictim& victim) {
-  if (hearing_.configuration.budgets.mode != BudgetMode::strict) return;
-  for (const DisruptionBudget* const budget : budgets_) {
-    if (!rules_.governed(victim.pod, *budget)) continue;
-    const std::int64_t allowed = budget->disruptions_allowed.value_or(0);
-    if (++spent_[budget] <= allowed) continue;
-    report(2, ask,
-           fmt::format("{} is one more than the {} that budget {}/{} allows", victim.text, allowed,
-                       budget->namespace_name, budget->name));
-  }
-}
 
 }  // namespace
 

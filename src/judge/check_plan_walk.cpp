@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "judge/naive_queues.hpp"
 
 namespace makeway {
 namespace {
@@ -21,6 +22,177 @@ bool is_kernel_of(const HeardAsk& session, PodIndex pod) {
 }
 
 }  // namespace
+
+// ---- The room of queues -------------------------------------------------------------------------
+
+HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
+    : hearing_(hearing), queues_(*hearing.queues) {
+  // Without the stage nothing has moved, and nothing is on its way.
+  const bool left_out = leaves_out_queues(hearing.plan.left_out);
+  for (const NaiveQueue& queue : queues_.queues) {
+    Row& row = rows_.emplace_back();
+    auto reported = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
+    if (reported != hearing.plan.queues.end() && reported->name != queue.name) {
+      reported = hearing.plan.queues.end();
+    }
+    for (std::size_t column = 0; column < queue.shares.size(); ++column) {
+      const NaiveShare& share = queue.shares[column];
+      row.allocated.push_back(left_out ? share.before : share.allocated);
+      row.coming.push_back(left_out ? 0 : share.preempting);
+      row.used_now.push_back(share.used);
+      row.used_after.push_back(share.healthy() + share.stuck);
+      if (reported == hearing.plan.queues.end()) continue;
+      // Whether what the plan says is right is judged elsewhere.
+      const std::string_view name = hearing.cluster.resources().name(queues_.resources[column]);
+      const auto said = std::ranges::find(reported->shares, name, &PlanQueueShare::resource);
+      if (said == reported->shares.end()) continue;
+      row.allocated.back() = said->allocated;
+      row.coming.back() = said->preempting;
+    }
+    for (std::size_t column = 0; column < queue.shares.size(); ++column) {
+      row.lasting.push_back(std::min(row.allocated[column], queue.shares[column].deserved));
+    }
+  }
+  if (queues_.on()) add_outside();
+}
+
+/// Pods outside queues may not use what queues are promised or what their pods hold.
+void HeardQueueRoom::add_outside() {
+  Row row;
+  const std::vector<std::int64_t> used = queues_.sum(queues_.outside);
+  Pods staying = queues_.outside;
+  std::erase_if(staying, [this](PodIndex pod) { return credited(pod); });
+  for (std::size_t column = 0; column < queues_.resources.size(); ++column) {
+    std::int64_t held = 0;
+    std::int64_t promised = 0;
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+      if (!queues_.queues[at].leaf) continue;
+      const Row& each = rows_[at];
+      held = saturated_add(held, std::max(each.allocated[column], each.used_now[column]));
+      promised = saturated_add(promised, each.allocated[column] + each.coming[column]);
+    }
+    const std::int64_t total = queues_.totals[column];
+    const std::int64_t now = std::max<std::int64_t>(0, total - std::max(held, promised));
+    const std::int64_t then = std::max<std::int64_t>(0, total - promised);
+    row.allocated.push_back(saturated_add(queues_.outside_held[column], now));
+    row.lasting.push_back(row.allocated.back());
+    row.coming.push_back(then - now);
+  }
+  row.used_now = used;
+  row.used_after = queues_.sum(staying);
+  rows_.push_back(std::move(row));
+}
+
+std::size_t HeardQueueRoom::row_of(PodIndex pod) const {
+  return std::min(queues_.queue_of(pod), queues_.queues.size());
+}
+
+std::size_t HeardQueueRoom::queue_of(const HeardAsk& ask) const {
+  std::size_t queue = NaiveQueues::none;  // Of a group, some members may be infrastructure.
+  for (const PodIndex pod : ask.pods) queue = std::min(queue, row_of(pod));
+  return queue;
+}
+
+bool HeardQueueRoom::concerns(const HeardAsk& ask) const {
+  const bool section_2 = ask.entry->kind == AskKind::pod || ask.entry->kind == AskKind::pod_group;
+  return queues_.on() && section_2 && ask.pinned_to.empty() && !ask.pods.empty();
+}
+
+bool HeardQueueRoom::may_take(const HeardAsk& ask, PodIndex victim) const {
+  if (!concerns(ask)) return true;
+  const std::size_t queue = queue_of(ask);
+  if (row_of(victim) != queue) return false;
+  return queue == queues_.queues.size() || hearing_.configuration.queue.preempt_within_queue;
+}
+
+bool HeardQueueRoom::same_queue(const HeardAsk& ask, PodIndex pod) const {
+  return concerns(ask) && row_of(pod) == queue_of(ask);
+}
+
+const HeardQueueRoom::Pods& HeardQueueRoom::bound_pods(const HeardAsk& ask) const {
+  const std::size_t queue = queue_of(ask);
+  return queue == queues_.queues.size() ? queues_.outside : queues_.queues[queue].bound;
+}
+
+std::string HeardQueueRoom::name(const HeardAsk& ask) const {
+  if (!concerns(ask)) return {};
+  const std::size_t queue = queue_of(ask);
+  return queue == queues_.queues.size() ? "(none)" : queues_.queues[queue].name;
+}
+
+std::vector<std::int64_t> HeardQueueRoom::asked(Pods pods) const {
+  std::erase_if(pods, [this](PodIndex pod) { return queues_.apart(pod); });
+  return queues_.sum(pods);
+}
+
+bool HeardQueueRoom::fits_now(const HeardAsk& ask, const Pods& pods) const {
+  if (!concerns(ask)) return true;
+  const Row& row = rows_[queue_of(ask)];
+  const std::vector<std::int64_t> wanted = asked(pods);
+  for (std::size_t column = 0; column < wanted.size(); ++column) {
+    const std::int64_t used = saturated_add(row.used_now[column], wanted[column]);
+    if (wanted[column] > 0 && used > row.allocated[column]) return false;
+  }
+  return true;
+}
+
+bool HeardQueueRoom::credited(PodIndex pod) const {
+  const EvictionRules rules(hearing_.cluster, hearing_.configuration, hearing_.plan.now);
+  return gone_.contains(pod) || (rules.leaving(pod) && !rules.overdue(pod));
+}
+
+bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
+                                const Pods& others) const {
+  if (!concerns(ask)) return true;
+  const std::size_t queue = queue_of(ask);
+  const Row& row = rows_[queue];
+  Pods leave = away;
+  std::erase_if(leave, [&](PodIndex pod) { return credited(pod) || row_of(pod) != queue; });
+  const std::vector<std::int64_t> wanted = asked(pods);
+  const std::vector<std::int64_t> freed = queues_.sum(leave);
+  const std::vector<std::int64_t> held = queues_.sum(others);
+  for (std::size_t column = 0; column < wanted.size(); ++column) {
+    const std::int64_t used =
+        saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
+    // Beyond its share the queue keeps only what its pods hold, and pods that are away hold
+    // nothing.
+    const std::int64_t most = saturated_add(row.lasting[column], row.coming[column]);
+    if (wanted[column] > 0 && used > most) return false;
+  }
+  return true;
+}
+
+bool HeardQueueRoom::waits_for_queues(const HeardAsk& ask) const {
+  if (!concerns(ask)) return false;
+  return std::ranges::any_of(rows_[queue_of(ask)].coming,
+                             [](std::int64_t amount) { return amount > 0; });
+}
+
+void HeardQueueRoom::leave(PodIndex pod) {
+  if (!queues_.on() || credited(pod)) return;
+  gone_.insert(pod);
+  change(rows_[row_of(pod)].used_after, pod, -1);
+}
+
+void HeardQueueRoom::bind(PodIndex pod, NodeIndex node) {
+  if (!queues_.on() || !queues_.divided(node)) return;
+  change(rows_[row_of(pod)].used_now, pod, 1);
+  nominate(pod, node);
+}
+
+void HeardQueueRoom::nominate(PodIndex pod, NodeIndex node) {
+  if (!queues_.on() || !queues_.divided(node)) return;
+  change(rows_[row_of(pod)].used_after, pod, 1);
+}
+
+void HeardQueueRoom::change(std::vector<std::int64_t>& used, PodIndex pod, int sign) const {
+  const std::vector<std::int64_t> row = queues_.requests(pod);
+  for (std::size_t column = 0; column < row.size(); ++column) {
+    used[column] = saturated_add(used[column], sign * row[column]);
+  }
+}
+
+// ---- The walk -----------------------------------------------------------------------------------
 
 bool has_place(const PlanAsk& entry) {
   const bool delayed = entry.outcome == Outcome::waits && entry.waits_until.has_value();
@@ -132,12 +304,11 @@ std::vector<PlanWalk::Place> PlanWalk::places(const HeardAsk& ask, bool complain
     if (own && there && !again) {
       found.push_back({.pod = *pod, .node = *node});
     } else if (complain) {
-      report(again ? 8 : 3, ask,
-             fmt::format("it cannot place {}/{} on node {}: {}", placement.namespace_name,
-                         placement.name, placement.node,
-                         again ? "an earlier ask decided about the pod"
-                         : own ? "there is no such node"
-                               : "the pod is not its own, or not pending"));
+      report(again ? 8 : 3, ask, "it cannot place {}/{} on node {}: {}", placement.namespace_name,
+             placement.name, placement.node,
+             again ? "an earlier ask decided about the pod"
+             : own ? "there is no such node"
+                   : "the pod is not its own, or not pending");
     }
   }
   return found;
@@ -160,7 +331,8 @@ bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
   for (const PodIndex member : cluster_.groups()[unit.group].members) {
     const bool leaves = !leaving_are_victims && rules_.leaving(member);
     if (leaves || !cluster_.pods().node[member].exists() || victims_.contains(member)) continue;
-    if (std::ranges::find(ask.victims, member, &HeardVictim::pod) == ask.victims.end()) return false;
+    if (std::ranges::find(ask.victims, member, &HeardVictim::pod) == ask.victims.end())
+      return false;
     ++before;
   }
   return before >= unit.minimum;
@@ -333,13 +505,12 @@ MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeInd
 
 void PlanWalk::report_refusal(const HeardAsk& ask, const Place& place,
                               const NaiveRefusal& refused) {
-  report(3, ask,
-         fmt::format("{} does not fit on node {}: {}", cluster_.pod_key(place.pod),
-                     node_name(place.node), refusal_text(refused)));
+  report(3, ask, "{} does not fit on node {}: {}", cluster_.pod_key(place.pod),
+         node_name(place.node), refusal_text(refused));
 }
 
 void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
-  report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
+  report(3, ask, "queue {} has no room for it {}", queue_room_.name(ask), when);
 }
 
 bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
@@ -359,6 +530,15 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
   return queue_room_.fits_after(ask, pods, away, others);
 }
 
+bool PlanWalk::has_arrived(PodIndex pod) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return false;
+  const NaiveWorld& world = after_ ? *after_ : now_;
+  return std::ranges::any_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
+    return !cluster_.pods().node[member].exists() && world.where(member).exists();
+  });
+}
+
 std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   std::set<PodIndex> away;
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
@@ -370,14 +550,7 @@ std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
       continue;
     }
     const std::vector<PodIndex> together = rules_.leaves_with(pod);
-    // Law 8: a group that leaves whole and has a place in this plan is not a victim.
-    const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
-    const bool arrived =
-        unit.kind == UnitKind::group && unit.mode == DisruptionMode::all &&
-        std::ranges::any_of(cluster_.groups()[unit.group].members, [&](PodIndex each) {
-          return !cluster_.pods().node[each].exists() && world.where(each).exists();
-        });
-    if (arrived) continue;
+    if (has_arrived(pod)) continue;
     for (const PodIndex member : together) {
       if (world.where(member).exists()) away.insert(member);
     }
@@ -391,9 +564,8 @@ bool PlanWalk::judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) {
     return false;
   }
   if (fits_beside_nominated(fit, ask, node)) return true;
-  report(7, ask,
-         fmt::format("{} takes room on node {} that is nominated to others",
-                     cluster_.pod_key(fit.ask()), node_name(node)));
+  report(7, ask, "{} takes room on node {} that is nominated to others",
+         cluster_.pod_key(fit.ask()), node_name(node));
   return false;
 }
 
@@ -469,10 +641,9 @@ void PlanWalk::judge_promises() {
     const MaybeRefusal refused = refusal_after(promise.place);
     if (!refused) continue;
     const bool is_pod = promise.ask->entry->kind == AskKind::pod;
-    report(3, *promise.ask,
-           fmt::format("when all asks are served {} does not fit on node {} any more: {}",
-                       is_pod ? "it" : cluster_.pod_key(promise.place.pod),
-                       node_name(promise.place.node), refusal_text(*refused)));
+    report(3, *promise.ask, "when all asks are served {} does not fit on node {} any more: {}",
+           is_pod ? "it" : cluster_.pod_key(promise.place.pod), node_name(promise.place.node),
+           refusal_text(*refused));
   }
   judge_turns();
 }
@@ -504,10 +675,8 @@ void PlanWalk::judge_turns() {
       after().place(place.pod, place.node);
       // It only needs another pod, which is reported; or nothing claims that it will fit.
       if (!refused || only_held(*first->ask)) continue;
-      report(
-          3, *first->ask,
-          fmt::format("{} does not fit on node {} before the asks after it have come: {}",
-                      cluster_.pod_key(place.pod), node_name(place.node), refusal_text(*refused)));
+      report(3, *first->ask, "{} does not fit on node {} before the asks after it have come: {}",
+             cluster_.pod_key(place.pod), node_name(place.node), refusal_text(*refused));
     }
     first = last;
   }

@@ -7,6 +7,7 @@
 // come. All promises hold in the end (law 3).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,11 +17,71 @@
 #include <vector>
 
 #include "judge/check_plan_hearing.hpp"
-#include "judge/check_plan_queue_room.hpp"
 #include "judge/naive_fit.hpp"
 #include "judge/naive_regimes.hpp"
 
 namespace makeway {
+
+/// How much of what the queues may use is used, ask by ask.
+///
+/// With queues on, a pod or group of section 2 needs room in its queue beside room on nodes:
+///   now:   used, and what asks before it bind, and its request are within what is allocated;
+///   after: the same without pods that are leaving and victims, with pods that asks before
+///          it nominate, within what is allocated, deserved and still to come (preempting).
+/// Where the queue stage is left out (law 14), what was allocated before counts, and nothing is to
+/// come. Only resources that it asks for count. Outside every queue the same holds for what is
+/// there, less what queues are promised: now beside what their pods still hold, too. No queue
+/// limits infrastructure pods, nor the pods of section 5.
+class HeardQueueRoom {
+ public:
+  using Pods = std::vector<PodIndex>;
+
+  explicit HeardQueueRoom(const Hearing& hearing);
+
+  /// Whether queues limit the ask.
+  bool concerns(const HeardAsk& ask) const;
+  /// Whether queues allow the ask to evict the pod.
+  bool may_take(const HeardAsk& ask, PodIndex victim) const;
+  std::string name(const HeardAsk& ask) const;
+
+  bool same_queue(const HeardAsk& ask, PodIndex pod) const;
+  /// Of the ask's queue, which must limit it.
+  const Pods& bound_pods(const HeardAsk& ask) const;
+
+  bool fits_now(const HeardAsk& ask, const Pods& pods) const;
+  /// When these have left, too, besides all that are gone, and others have come.
+  bool fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
+                  const Pods& others) const;
+  /// It has to wait for what other queues still hold.
+  bool waits_for_queues(const HeardAsk& ask) const;
+
+  void leave(PodIndex pod);
+  /// Nothing is used on nodes that are not divided.
+  void bind(PodIndex pod, NodeIndex node);
+  void nominate(PodIndex pod, NodeIndex node);
+
+ private:
+  struct Row {
+    std::vector<std::int64_t> allocated;
+    std::vector<std::int64_t> lasting;  ///< Of that, what leaving pods do not give back.
+    std::vector<std::int64_t> coming;
+    std::vector<std::int64_t> used_now;
+    std::vector<std::int64_t> used_after;
+  };
+
+  void add_outside();
+  void change(std::vector<std::int64_t>& used, PodIndex pod, int sign) const;
+  /// Of those that queues limit.
+  std::vector<std::int64_t> asked(Pods pods) const;
+  std::size_t row_of(PodIndex pod) const;
+  std::size_t queue_of(const HeardAsk& ask) const;
+  bool credited(PodIndex pod) const;
+
+  const Hearing& hearing_;
+  const NaiveQueues& queues_;
+  std::vector<Row> rows_;  ///< By queue; the last one is that of pods outside.
+  std::set<PodIndex> gone_;
+};
 
 class PlanWalk {
  public:
@@ -37,8 +98,9 @@ class PlanWalk {
   const NaiveRegimes& regimes() const { return *hearing_.regimes; }
   const HeardQueueRoom& queue_room() const { return queue_room_; }
   Time time() const { return hearing_.plan.now; }
-  void report(int law, const HeardAsk& ask, std::string text) {
-    hearing_.breaches.add(law, ask.text, std::move(text));
+  template <class... Args>
+  void report(int law, const HeardAsk& ask, fmt::format_string<Args...> text, Args&&... args) {
+    hearing_.breaches.add(law, ask.text, text, std::forward<Args>(args)...);
   }
   std::string_view node_name(NodeIndex node) const {
     return cluster_.text(cluster_.nodes().name[node]);
@@ -106,6 +168,8 @@ class PlanWalk {
                   const std::vector<PodIndex>& away) const;
   /// Every pod in the ask's queue, on any node, that may be evicted for it.
   std::set<PodIndex> may_leave_queue(const HeardAsk& ask) const;
+  /// Law 8: a group that leaves whole and that this plan has given a place is not a victim.
+  bool has_arrived(PodIndex pod) const;
   /// A preempted pod of lower priority is still leaving the node.
   bool preempted_still_leaving(NodeIndex node, const HeardAsk& ask) const;
   /// A node whose pods of at least the ask's priority leave no room for the pod; saves looking at
@@ -178,15 +242,11 @@ class PlanWalk {
 /// The outcome names a place, so there must be one; an ask that waits for a delay has none.
 bool has_place(const PlanAsk& entry);
 
-/// What the plan says about a pinned pod's reservation.
-void judge_reservation(PlanWalk& walk, const HeardAsk& ask);
+/// Judges sessions (check_plan_sessions.cpp), one after the other in the order of the plan; each
+/// before the walk settles it.
+std::function<void(const HeardAsk&)> session_judge(PlanWalk& walk);
 
 /// Where the members of a group go: the same laws as for pods, for all of them together.
 void judge_group(PlanWalk& walk, const HeardAsk& ask);
-
-/// A member that asks for itself: whether it may (its group's minimum has a place, and is bound if
-/// the member is), and where it may go in its group's required domain.
-bool is_member(const PlanWalk& walk, const HeardAsk& ask);
-std::vector<NodeIndex> judge_member(PlanWalk& walk, const HeardAsk& ask);
 
 }  // namespace makeway

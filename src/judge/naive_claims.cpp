@@ -26,7 +26,7 @@ bool made_for(const Claim& claim, const ClaimUse& use) {
 template <class Object>
 const Object* look_up(const Cluster& cluster, const std::string& space, const std::string& name) {
   const ObjectMap<Object>& all = cluster.own<Object>();
-  const auto at = all.find(ObjectKey{.namespace_name = space, .name = name, .plane = {}});
+  const auto at = all.find(ObjectKey{.namespace_name = space, .name = name});
   return at == all.end() ? nullptr : &at->second;
 }
 
@@ -46,9 +46,8 @@ NaiveClaims::NaiveClaims(const NaiveWorld& world, PodIndex ask)
     const PersistentVolumeClaim* const claim = volume_claim(use);
     if (use.kind != ClaimKind::volume || claim == nullptr || !claim->one_pod) continue;
     const PodColumns& pods = cluster_.pods();
-    for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-      const PodIndex pod{slot};
-      if (pod == ask || !pods.flags[pod].exists || pods.plane[pod] != pods.plane[ask]) continue;
+    for (const PodIndex pod : cluster_.each_row()) {
+      if (pod == ask || pods.plane[pod] != pods.plane[ask]) continue;
       const std::vector<ClaimUse>& theirs = cluster_.shape(pods.shape[pod]).claims;
       if (std::ranges::find(theirs, use) != theirs.end()) rivals_.push_back(pod);
     }

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "judge/naive_refusal.hpp"
 #include "judge/naive_world.hpp"
 
 namespace makeway {

@@ -129,6 +129,7 @@ struct NaiveQueues {
   bool is_lost(PodIndex pod) const;
   /// What the pod asks for of each divided resource; nothing if it is lost.
   std::vector<std::int64_t> requests(PodIndex pod) const;
+  std::vector<std::int64_t> sum(const std::vector<PodIndex>& pods) const;
 
   std::vector<ResourceIndex> resources;  ///< Divided; by name.
   std::vector<std::int64_t> totals;

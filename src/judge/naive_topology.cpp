@@ -67,7 +67,7 @@ bool NaiveTopology::selects_namespace(const PodAffinityTerm& term, StringId name
   if (std::ranges::find(term.namespaces, name) != term.namespaces.end()) return true;
   if (!term.namespace_selector || name.empty()) return false;    // Kernels are in no namespace.
   const ObjectMap<Namespace>& here = cluster_.own<Namespace>();  // Pods of planes are no asks.
-  const auto found = here.find(ObjectKeyView{.namespace_name = {}, .name = name, .plane = {}});
+  const auto found = here.find(ObjectKeyView{.name = name});
   return matches(*term.namespace_selector, found == here.end() ? Labels{} : found->second.labels);
 }
 

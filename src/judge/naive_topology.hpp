@@ -25,7 +25,6 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/naive_refusal.hpp"
 #include "judge/naive_world.hpp"
 #include "model/plan.hpp"
 

@@ -20,10 +20,20 @@
 
 #include "base/index.hpp"
 #include "model/cluster.hpp"
+#include "model/plan.hpp"
 
 namespace makeway {
 
 class NaiveRegimes;
+
+/// Why a node is refused; the detail is a resource, a taint's key or a topology key.
+struct NaiveRefusal {
+  RefusalReason reason = RefusalReason::resource;
+  std::string_view detail;
+
+  friend bool operator==(const NaiveRefusal&, const NaiveRefusal&) = default;
+};
+using MaybeRefusal = std::optional<NaiveRefusal>;
 
 /// The nodes by the value of one label. Numbers of domains mean nothing.
 struct NodeDomains {

@@ -6,15 +6,180 @@
 #include <chrono>
 #include <utility>
 
-#include "kube/plane_sender.hpp"
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
+#include "model/kinds.hpp"
 #include "model/object_text.hpp"
 #include "model/request.hpp"
 
 namespace makeway::kube {
+
+// ---- Planes -------------------------------------------------------------------------------------
+
 namespace {
 
-constexpr int status_unauthorized = 401;
+constexpr int unauthorized_status = 401;
+
+std::string verb_of(const Sending& sending) {
+  const std::string& method = sending.call.write.method;
+  if (sending.reads || method.empty()) return "get";
+  if (method == "POST") return "create";
+  return method == "PATCH" ? "patch" : "delete";
+}
+
+std::string resource_of(const WriteCall& call) {
+  switch (call.kind) {
+    case WriteKind::bind: return "pods/binding";
+    case WriteKind::patch_pod: return "pods/status";
+    case WriteKind::evict: return "pods/eviction";
+    case WriteKind::patch_group: return "podgroups/status";
+    case WriteKind::event: return "events";
+    case WriteKind::select_node: return "persistentvolumeclaims";
+    case WriteKind::patch_own: return call.own_resource;
+    case WriteKind::read_scale:
+    case WriteKind::scale: return "deployments/scale";
+    case WriteKind::create_pod:
+    case WriteKind::erase:
+    case WriteKind::await: break;
+  }
+  return "pods";
+}
+
+std::string_view group_of(const WriteCall& call) {
+  if (call.kind == WriteKind::read_scale || call.kind == WriteKind::scale) return "apps";
+  return call.own_resource.empty() ? std::string_view{} : own_api_group;
+}
+
+/// How to ask for it: nothing is sent when the gate has closed meanwhile.
+ApiResult<HttpRequest> write_request(Connection& connection, const Sending& sending,
+                                     Duration timeout, const WriteGate& gate) {
+  const bool writes = !sending.reads && !sending.call.write.method.empty();
+  if (writes && !gate.is_open(monotonic_now())) {
+    return std::unexpected(
+        ApiError{.failure = Failure::refused, .problem = {.message = "the gate has closed"}});
+  }
+  const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
+  const Asked asked{.request = fmt::format("{} {}{}", writes ? sending.call.write.method : "GET",
+                                           connection.http().settings().server, path),
+                    .verb = verb_of(sending),
+                    .api_group = std::string(group_of(sending.call)),
+                    .resource = resource_of(sending.call)};
+  ApiResult<HttpRequest> request = connection.api().request_for(path, asked);
+  if (!request) return request;
+  // The server ends at its deadline; its answer may take a little longer.
+  request->whole_max = Duration{timeout.ms * 3 / 2};
+  if (!writes) return request;
+  request->write = sending.call.write;
+  // Connecting counts: nothing leaves for the server when the gate has closed meanwhile.
+  request->connect_max = std::min(timeout, gate.open_for(monotonic_now()));
+  return request;
+}
+
+}  // namespace
+
+/// What is on its way over one connection. One thread.
+class WriteRequests {
+ public:
+  using Ended = std::function<void(std::uint64_t job, ApiResult<HttpAnswer> result)>;
+
+  /// All outlive it. `timeout` is the server's for a write.
+  WriteRequests(Connection& connection, Duration timeout, const WriteGate& gate, Ended ended)
+      : connection_(connection), timeout_(timeout), gate_(gate), ended_(std::move(ended)) {}
+
+  std::size_t size() const { return running_.size(); }
+  /// Where the gate has closed meanwhile, that is the answer.
+  void start(const Sending& sending) {
+    ApiResult<HttpRequest> request = write_request(connection_, sending, timeout_, gate_);
+    if (!request) return ended_(sending.job, std::unexpected(request.error()));
+    auto answer = std::make_unique<Answer>(*this, sending.job);
+    connection_.http().start(std::move(*request), *answer);
+    running_.emplace(sending.job, std::move(answer));
+  }
+  void work(Duration at_most) {
+    connection_.http().work(at_most);
+    finished_.clear();
+  }
+
+ private:
+  class Answer final : public HttpListener {
+   public:
+    Answer(WriteRequests& requests, std::uint64_t job) : requests_(requests), job_(job) {}
+
+    bool bytes(std::string_view /*chunk*/) override { return false; }
+    void ended(ApiResult<HttpAnswer> result) override { requests_.end(job_, std::move(result)); }
+
+   private:
+    WriteRequests& requests_;
+    std::uint64_t job_;
+  };
+
+  void end(std::uint64_t job, ApiResult<HttpAnswer> result) {
+    const auto found = running_.find(job);
+    finished_.push_back(std::move(found->second));
+    running_.erase(found);
+    const bool is_stranger = result && result->status == unauthorized_status;
+    if (is_stranger) connection_.api().credentials().forget();
+    ended_(job, std::move(result));
+  }
+
+  Connection& connection_;
+  const Duration timeout_;
+  const WriteGate& gate_;
+  const Ended ended_;
+  std::map<std::uint64_t, std::unique_ptr<Answer>> running_;
+  std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
+};
+
+/// Sends what is written to one plane, on a thread and a connection of its own, so that a plane
+/// that does not answer keeps no other write waiting. A stop gives up what is under way.
+class PlaneSender {
+ public:
+  /// The connection belongs to its thread from now on, which calls `ended`; the gate outlives it.
+  PlaneSender(std::unique_ptr<Connection> connection, Duration timeout, const WriteGate& gate,
+              WriteRequests::Ended ended)
+      : connection_(std::move(connection)),
+        requests_(*connection_, timeout, gate, std::move(ended)),
+        thread_([this] { run(); }) {}
+  PlaneSender(const PlaneSender&) = delete;
+  PlaneSender& operator=(const PlaneSender&) = delete;
+  ~PlaneSender() {
+    stops_ = true;
+    connection_->http().wake();
+    thread_.join();
+  }
+
+  void send(Sending sending) {
+    {
+      const std::scoped_lock lock(mutex_);
+      orders_.push_back(std::move(sending));
+    }
+    connection_->http().wake();
+  }
+
+ private:
+  void run() {
+    constexpr Duration step{1'000};
+    while (!stops_) {
+      std::vector<Sending> orders;
+      {
+        const std::scoped_lock lock(mutex_);
+        orders.swap(orders_);
+      }
+      for (const Sending& sending : orders) requests_.start(sending);
+      requests_.work(step);
+    }
+  }
+
+  std::unique_ptr<Connection> connection_;
+  WriteRequests requests_;
+  std::mutex mutex_;
+  std::vector<Sending> orders_;
+  std::atomic<bool> stops_ = false;
+  std::thread thread_;  ///< Last: it uses the others.
+};
+
+// ---- The actuator -------------------------------------------------------------------------------
+
+namespace {
 
 /// What goes to planes is not waited for.
 std::size_t steps_in(const PlanJobs& jobs) {
@@ -25,18 +190,6 @@ std::size_t steps_in(const PlanJobs& jobs) {
 
 }  // namespace
 
-class Actuator::Answer final : public HttpListener {
- public:
-  Answer(Actuator& actuator, std::uint64_t job) : actuator_(actuator), job_(job) {}
-
-  bool bytes(std::string_view /*chunk*/) override { return false; }
-  void ended(ApiResult<HttpAnswer> result) override { actuator_.ended(job_, result); }
-
- private:
-  Actuator& actuator_;
-  std::uint64_t job_;
-};
-
 Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings,
                    const WriteGate& gate, ActuatorTools tools, PlaneConnections planes)
     : connection_(std::move(connection)),
@@ -44,6 +197,11 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       gate_(gate),
       tools_(std::move(tools)),
       queue_(settings_.options, settings_.limits),
+      requests_(std::make_unique<WriteRequests>(
+          *connection_, settings_.options.timeout, gate_,
+          [this](std::uint64_t job, const ApiResult<HttpAnswer>& result) {
+            queue_.answered(job, result, monotonic_now());
+          })),
       lost_(settings_.brakes ? settings_.brakes->capacity_grace : Duration{}),
       sessions_(settings_.sessions) {
   for (auto& [plane, connection_of_plane] : planes) {
@@ -106,12 +264,11 @@ void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ObjectState>
 
 void Actuator::tend(Time now) {
   PlanJobs jobs = sessions_.repairs(cache_, now);
-  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
+  if (!jobs.jobs.empty()) order({.plan_now = now, .jobs = std::move(jobs)});
 }
 
 void Actuator::carry_out(const Plan& plan) {
-  JobRules rules{
-      .budgets = settings_.budgets, .names_causes = settings_.options.names_causes, .brake = {}};
+  JobRules rules{.budgets = settings_.budgets, .names_causes = settings_.options.names_causes};
   if (settings_.brakes) {
     if (!brakes_) brakes_.emplace(*settings_.brakes, plan.now);
     rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
@@ -162,7 +319,7 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
                            .action = "Deciding",
                            .note = notice.note});
   }
-  if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+  if (!jobs.events.empty()) order({.jobs = std::move(jobs)});
 }
 
 /// What was wrong before and is not any more is reported, too; of all others nothing.
@@ -182,21 +339,17 @@ void Actuator::state(const OwnFindings& wrong) {
     StatusPatch patch = acceptance(found == wrong.end() ? nullptr : &found->second);
     if (!changes(patch, seen_object)) continue;
     is_stated_ = false;  // Until a watch shows it.
-    jobs.jobs.push_back(
-        {.urgency = Urgency::condition,
-         .object = std::move(object),
-         .ask = {},
-         .unit = {},
-         .seen = *seen,
-         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
-         .needs = {}});
+    jobs.jobs.push_back({.urgency = Urgency::condition,
+                         .object = std::move(object),
+                         .seen = *seen,
+                         .steps = {{.kind = WriteKind::patch_own, .patch = std::move(patch)}}});
   }
-  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+  if (!jobs.jobs.empty()) order({.jobs = std::move(jobs)});
 }
 
 EvictionRequest Actuator::request_of(const PlanAsk& ask,
                                      const std::vector<const PlanAction*>& victims) const {
-  EvictionRequest request{.profile = {}, .ask = ref_of(ask), .victims = {}, .plan = {}};
+  EvictionRequest request{.ask = ref_of(ask)};
   const CachedObject* asking = cache_.pod(ask.namespace_name, ask.name);
   if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
     asking = cache_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
@@ -275,9 +428,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   }
   for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
-  for (const Receipt& receipt : receipts) {
-    brakes_->refused(receipt);
-  }
+  for (const Receipt& receipt : receipts) brakes_->refused(receipt);
   return receipts;
 }
 
@@ -314,13 +465,12 @@ void Actuator::run() {
     take_plane_answers();
     if (stops_) queue_.drop(WriteQueue::Which::all, "it stops");
     obey_gate();
-    if (ends_at && ((running_.empty() && away_.empty()) || now >= *ends_at)) break;
+    if (ends_at && ((requests_->size() == 0 && away_.empty()) || now >= *ends_at)) break;
     send_what_is_due();
     publish();
     std::int64_t wait_ms = step_ms;
     if (const auto due = queue_.next_due(now)) wait_ms = std::min(wait_ms, (*due - now).ms);
-    connection_->http().work(Duration{std::max<std::int64_t>(wait_ms, 0)});
-    finished_.clear();
+    requests_->work(Duration{std::max<std::int64_t>(wait_ms, 0)});
   }
   publish();
 }
@@ -348,7 +498,7 @@ void Actuator::obey_gate() {
 void Actuator::send_what_is_due() {
   // What is on its way to planes does not count: a plane that does not answer holds up nothing
   // else.
-  while (running_.size() < settings_.sent_at_once) {
+  while (requests_->size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
     if (!sending) return;
@@ -362,15 +512,7 @@ void Actuator::start(const Sending& sending) {
     return senders_.at(sending.plane)->send(sending);
   }
   // Where the gate has closed since `obey_gate` it goes back, and is dropped there.
-  ApiResult<HttpRequest> request =
-      write_request(*connection_, sending, settings_.options.timeout, gate_);
-  if (!request) {
-    queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());
-    return;
-  }
-  auto answer = std::make_unique<Answer>(*this, sending.job);
-  connection_->http().start(std::move(*request), *answer);
-  running_.emplace(sending.job, std::move(answer));
+  requests_->start(sending);
 }
 
 void Actuator::take_plane_answers() {
@@ -386,14 +528,6 @@ void Actuator::take_plane_answers() {
     queue_.answered(job, result, monotonic_now());
   }
   for (const std::string& plane : blind) queue_.drop_plane(plane, "the plane is not seen");
-}
-
-void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
-  const auto found = running_.find(job);
-  finished_.push_back(std::move(found->second));
-  running_.erase(found);
-  if (result && result->status == status_unauthorized) connection_->api().credentials().forget();
-  queue_.answered(job, result, monotonic_now());
 }
 
 void Actuator::publish() {
@@ -414,7 +548,7 @@ void Actuator::publish() {
         sending_since_ = order.plan_now;
       }
     }
-    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty() && away_.empty();
+    is_idle_ = orders_.empty() && queue_.is_idle() && requests_->size() == 0 && away_.empty();
     if (is_idle_) idle_changed_.notify_all();
   }
   if (has_news && tools_.wake) tools_.wake();

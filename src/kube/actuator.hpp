@@ -1,7 +1,7 @@
 // Actuator: carries out plans on a live cluster, on a thread and a connection of its own.
 //
 // What is written, in which order and what an answer means is decided without it (write_jobs.hpp,
-// write_queue.hpp, write_answers.hpp); this is the thread that sends and listens. It sends nothing
+// write_queue.hpp); this is the thread that sends and listens. It sends nothing
 // while the gate is closed (write_gate.hpp): what is not sent by then is refused, and the loop
 // decides again when it may. A stop drops what is not sent and waits a moment for answers.
 #pragma once
@@ -21,10 +21,8 @@
 #include <vector>
 
 #include "control/brakes.hpp"
-#include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
-#include "kube/plane_cache.hpp"
 #include "kube/session_keeper.hpp"
 #include "kube/version_cache.hpp"
 #include "kube/write_gate.hpp"
@@ -48,6 +46,7 @@ struct ActuatorTools {
 };
 
 class PlaneSender;
+class WriteRequests;
 using PlaneConnections = std::map<std::string, std::unique_ptr<Connection>>;  ///< By plane.
 
 class Actuator final : public PlanCarrier {
@@ -80,7 +79,6 @@ class Actuator final : public PlanCarrier {
     Time plan_now;
     PlanJobs jobs;
   };
-  class Answer;
 
   void order(Order order);
   EvictionRequest request_of(const PlanAsk& ask,
@@ -95,7 +93,6 @@ class Actuator final : public PlanCarrier {
   void obey_gate();
   void send_what_is_due();
   void start(const Sending& sending);
-  void ended(std::uint64_t job, const ApiResult<HttpAnswer>& result);
   void publish();
 
   std::unique_ptr<Connection> connection_;
@@ -105,9 +102,8 @@ class Actuator final : public PlanCarrier {
 
   // Of the thread.
   WriteQueue queue_;
-  std::map<std::uint64_t, std::unique_ptr<Answer>> running_;
-  std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
-  std::set<std::uint64_t> away_;                   ///< Jobs that a plane's sender has.
+  std::unique_ptr<WriteRequests> requests_;  ///< Of home.
+  std::set<std::uint64_t> away_;             ///< Jobs that a plane's sender has.
 
   // Of the thread that calls.
   VersionCache cache_;

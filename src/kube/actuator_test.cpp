@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "kube/clocks.hpp"
 #include "kube/live_port.hpp"
-#include "kube/system_clock.hpp"
 #include "support/live_server.hpp"
 
 namespace makeway::kube {

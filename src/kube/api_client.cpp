@@ -18,11 +18,7 @@ ApiError malformed(const Asked& asked, Problem problem) {
   problem.object = asked.request;
   problem.message = fmt::format("an API server does not answer so: {}", problem.message);
   problem.remedy = "is this the URL of an API server? look at `server`";
-  return {.failure = Failure::malformed,
-          .status = accepted,
-          .reason = {},
-          .retry_after = {},
-          .problem = std::move(problem)};
+  return {.failure = Failure::malformed, .status = accepted, .problem = std::move(problem)};
 }
 
 Asked asked_for(const HttpSettings& settings, const ServedResource& served, std::string_view verb) {
@@ -59,7 +55,6 @@ ApiResult<HttpRequest> ApiClient::request_for(const std::string& path, Asked ask
   auto identity = credentials_.current();
   if (!identity) return std::unexpected(identity.error());
   return HttpRequest{.path = path,
-                     .write = std::nullopt,
                      .identity = std::move(*identity),
                      .whole_max = limits_.request_max,
                      .bytes_max = limits_.page_bytes_max,
@@ -94,9 +89,7 @@ ApiResult<HttpAnswer> ApiClient::get(const std::string& path, const Asked& asked
     const bool is_silent = error.failure == Failure::timeout && !http_.date();
     const int most = is_silent ? std::min(limits_.silent_attempts_max, limits_.attempts_max)
                                : limits_.attempts_max;
-    if (!is_transient(error.failure) || attempt >= most) {
-      return std::unexpected(std::move(error));
-    }
+    if (!is_transient(error.failure) || attempt >= most) return std::unexpected(std::move(error));
     pause_(pause_before(attempt, error.retry_after));
   }
 }
@@ -106,8 +99,7 @@ ApiResult<std::vector<std::string>> ApiClient::listable(std::string_view api_gro
   const std::string path = group_path(api_group, version);
   const Asked asked{.request = fmt::format("get {}{}", http_.settings().server, path),
                     .verb = "get",
-                    .api_group = std::string(api_group),
-                    .resource = {}};
+                    .api_group = std::string(api_group)};
   const auto answer = get(path, asked);
   if (!answer) {
     if (answer.error().failure == Failure::not_found) return std::vector<std::string>{};
@@ -119,10 +111,7 @@ ApiResult<std::vector<std::string>> ApiClient::listable(std::string_view api_gro
 }
 
 ApiResult<std::vector<ServedResource>> ApiClient::discover() {
-  const Asked asked{.request = fmt::format("get {}/apis", http_.settings().server),
-                    .verb = "get",
-                    .api_group = {},
-                    .resource = {}};
+  const Asked asked{.request = fmt::format("get {}/apis", http_.settings().server), .verb = "get"};
   const auto answer = get("/apis", asked);
   if (!answer) return std::unexpected(answer.error());
   const auto groups = parse_group_list(answer->body.view());

@@ -339,8 +339,6 @@ TEST(ApiClient, APluginIsAskedAgainWhenItsTokenExpires) {
                                 "\"token\":\"one\",\"expirationTimestamp\":"
                                 "\"1970-01-01T00:20:00Z\"}}}}'",
                                 file.string())},
-      .environment = {},
-      .install_hint = {},
       .wants_cluster = false};
   live.server.require_token("one");
   const auto runs = [&] {

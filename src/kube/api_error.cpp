@@ -138,8 +138,6 @@ ApiError refusal(const Asked& asked, int status, std::string_view body,
           .reason = said.reason,
           .retry_after = retry_after ? retry_after : said.retry_after,
           .problem = {.object = asked.request,
-                      .field = {},
-                      .value = {},
                       .message = std::move(message),
                       .remedy = remedy_for(failure, asked)}};
 }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -31,8 +31,7 @@ ConnectionTools real_connection_tools() {
       .clock = clock,
       .pause =
           [](Duration pause) { std::this_thread::sleep_for(std::chrono::milliseconds(pause.ms)); },
-      .jitter_seed = seed,
-      .limits = {}};
+      .jitter_seed = seed};
 }
 
 std::expected<std::unique_ptr<Connection>, Problems> Connection::open(

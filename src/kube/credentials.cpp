@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "kube/base64.hpp"
-#include "kube/controls.hpp"
 #include "kube/exec_plugin.hpp"
 
 namespace makeway::kube {
@@ -22,11 +21,7 @@ constexpr Time for_ever{std::numeric_limits<std::int64_t>::max()};
 
 ApiError failure(const KubeTarget& target, Problem problem) {
   problem.object = fmt::format("user of context {}", shorten(target.context));
-  return {.failure = Failure::credentials,
-          .status = 0,
-          .reason = {},
-          .retry_after = {},
-          .problem = std::move(problem)};
+  return {.failure = Failure::credentials, .status = 0, .problem = std::move(problem)};
 }
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }

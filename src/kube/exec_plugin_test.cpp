@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/run_program.hpp"
-
 namespace makeway::kube {
 namespace {
 
 constexpr std::string_view version = "client.authentication.k8s.io/v1";
 
 ProgramOrder shell(std::string script) {
-  return {.command = "sh", .arguments = {"-c", std::move(script)}, .environment = {}};
+  return {.command = "sh", .arguments = {"-c", std::move(script)}};
 }
 
 TEST(RunProgram, KeepsWhatItSays) {
@@ -22,8 +20,7 @@ TEST(RunProgram, KeepsWhatItSays) {
 }
 
 TEST(RunProgram, IsNoShell) {
-  const ProgramOrder order{
-      .command = "echo", .arguments = {"$HOME", "`id`", ";", "a b"}, .environment = {}};
+  const ProgramOrder order{.command = "echo", .arguments = {"$HOME", "`id`", ";", "a b"}};
   EXPECT_EQ(run_program(order).out, "$HOME `id` ; a b\n");
 }
 
@@ -55,8 +52,7 @@ TEST(RunProgram, IsBoundedInBytes) {
 }
 
 TEST(RunProgram, ThatIsNotThere) {
-  const ProgramOrder order{
-      .command = "there-is-no-such-program", .arguments = {}, .environment = {}};
+  const ProgramOrder order{.command = "there-is-no-such-program"};
   EXPECT_EQ(run_program(order).failure, "No such file or directory");
 }
 
@@ -96,7 +92,6 @@ ExecPlugin plugin(std::string script) {
   return {.api_version = std::string(version),
           .command = "sh",
           .arguments = {"-c", std::move(script)},
-          .environment = {},
           .install_hint = "install it",
           .wants_cluster = true};
 }

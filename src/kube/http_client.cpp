@@ -327,15 +327,13 @@ ApiError error_of(const Transfer& transfer, CURLcode code, const HttpSettings& s
   }
   return {.failure = meaning.failure,
           .status = transfer.status(),
-          .reason = {},
-          .retry_after = {},
           .problem = {.object = transfer.request.asked.request,
                       .message = std::move(message),
                       .remedy = std::string(meaning.remedy)}};
 }
 
 HttpAnswer answer_of(Transfer& transfer) {
-  HttpAnswer answer{.status = transfer.status(), .body = {}, .retry_after = {}, .date = {}};
+  HttpAnswer answer{.status = transfer.status()};
   transfer.body.finish();
   answer.body = std::move(transfer.body);
   curl_off_t seconds = 0;

@@ -11,7 +11,6 @@
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
 #include "kube/base64.hpp"
-#include "kube/controls.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -267,8 +266,7 @@ void read_list(const JsonValue& root, ListPlace place, std::string_view file, Pr
     if (name.empty() || value == nullptr || value->as_object() == nullptr) {
       // kubectl keeps users without anything; so do we.
       if (!name.empty() && place.entry == "user" && (value == nullptr || value->is_null())) {
-        out.push_back(
-            {.name = std::move(name), .file = std::string(file), .entry = {}, .problems = {}});
+        out.push_back({.name = std::move(name), .file = std::string(file)});
         continue;
       }
       named.refuse(place.list, shorten(name),
@@ -310,6 +308,10 @@ std::expected<JsonValue, Problems> read_tree(std::string_view text, std::string_
 }
 
 }  // namespace
+
+bool has_controls(std::string_view text) {
+  return std::ranges::any_of(text, [](char byte) { return byte >= 0 && byte < ' '; });
+}
 
 std::expected<Kubeconfig, Problems> parse_kubeconfig(std::string_view text, std::string_view path) {
   Kubeconfig config;
@@ -418,7 +420,7 @@ std::expected<KubeTarget, Problems> choose_target(const Kubeconfig& config,
   if (cluster == nullptr) {
     return missing("cluster", found->entry.cluster, known_names(config.clusters));
   }
-  KubeTarget target{.context = found->name, .cluster = cluster->entry, .user = {}};
+  KubeTarget target{.context = found->name, .cluster = cluster->entry};
   Problems problems = cluster->problems;
   if (!found->entry.user.empty()) {
     const Named<KubeUser>* const user = find_named(config.users, found->entry.user);
@@ -435,7 +437,7 @@ KubeTarget in_cluster_target(const KubeEnvironment& environment) {
   const std::string host =
       is_v6 ? fmt::format("[{}]", environment.service_host) : environment.service_host;
   const std::string& port = environment.service_port;
-  KubeTarget target{.context = "in-cluster", .cluster = {}, .user = {}};
+  KubeTarget target{.context = "in-cluster"};
   target.cluster.server = fmt::format("https://{}:{}", host, port.empty() ? "443" : port);
   target.cluster.authority_file = environment.service_account_folder + "/ca.crt";
   target.user.token_file = environment.service_account_folder + "/token";

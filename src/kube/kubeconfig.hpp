@@ -26,6 +26,9 @@
 
 namespace makeway::kube {
 
+/// Whether it must not go into a header or a URL.
+bool has_controls(std::string_view text);
+
 /// What the process was given by its surroundings; tests make their own.
 struct KubeEnvironment {
   std::string kubeconfig;    ///< KUBECONFIG

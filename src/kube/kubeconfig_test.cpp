@@ -228,16 +228,15 @@ TEST_F(KubeconfigFiles, AreFoundAsKubectlFindsThem) {
   environment.service_host = "10.0.0.1";
   environment.service_port = "443";
   EXPECT_EQ(find_target({}, environment)->cluster.server, "https://10.0.0.1:443");
-  EXPECT_FALSE(find_target({.kubeconfig = {}, .context = "c"}, environment).has_value());
+  EXPECT_FALSE(find_target({.context = "c"}, environment).has_value());
   write(".kube/config", config("https://home"));
   EXPECT_EQ(find_target({}, environment)->cluster.server, "https://home");
   const std::string listed = write("listed", config("https://listed"));
   environment.kubeconfig = "/there/is/none:" + listed;
   EXPECT_EQ(find_target({}, environment)->cluster.server, "https://listed");
   const std::string named = write("named", config("https://named"));
-  EXPECT_EQ(find_target({.kubeconfig = named, .context = {}}, environment)->cluster.server,
-            "https://named");
-  const auto missing = find_target({.kubeconfig = "/there/is/none", .context = {}}, environment);
+  EXPECT_EQ(find_target({.kubeconfig = named}, environment)->cluster.server, "https://named");
+  const auto missing = find_target({.kubeconfig = "/there/is/none"}, environment);
   EXPECT_FALSE(missing.has_value());
   environment.kubeconfig = "/there/is/none";
   environment.service_host.clear();

@@ -8,7 +8,7 @@
 
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -44,7 +44,7 @@ JsonValue& lease_member(JsonValue& tree, std::string_view key) {
   auto& members = std::get<JsonValue::Object>(tree.data);
   const auto found = std::ranges::find(members, key, &JsonMember::key);
   if (found != members.end()) return found->value;
-  return members.emplace_back(JsonMember{.key = std::string(key), .value = {}}).value;
+  return members.emplace_back(JsonMember{.key = std::string(key)}).value;
 }
 
 std::string lease_time_text(Time time) {
@@ -121,7 +121,7 @@ LeaseMachine::Call LeaseMachine::next(Time now, Time server_now) const {
     return {.path = path() + query,
             .write = HttpWrite{"POST", "application/json", body(server_now, false)}};
   }
-  if (is_stale_ || !lease_ || is_taken(now)) return {.path = one, .write = std::nullopt};
+  if (is_stale_ || !lease_ || is_taken(now)) return {.path = one};
   return {.path = one + query,
           .write = HttpWrite{"PUT", "application/json", body(server_now, false)}};
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 #include "support/live_server.hpp"
 
 namespace makeway::kube {
@@ -28,10 +28,7 @@ class LeaseMachineTest : public testing::Test {
     return call.write ? call.write->method : "GET";
   }
   void reply(int status, std::string_view body = "{}") {
-    machine.answered(
-        call,
-        HttpAnswer{.status = status, .body = padded_text(body), .retry_after = {}, .date = {}}, now,
-        now);
+    machine.answered(call, HttpAnswer{.status = status, .body = padded_text(body)}, now, now);
   }
   void no_answer() {
     machine.answered(call, std::unexpected(ApiError{.failure = Failure::timeout}), now, now);

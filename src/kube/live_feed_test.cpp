@@ -9,7 +9,7 @@
 
 #include "codec/dump.hpp"
 #include "codec/load.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
 #include "support/live_server.hpp"
 #include "support/silent_listener.hpp"
 
@@ -364,7 +364,7 @@ TEST(ChangeMailbox, TheNewestWinsAndComingAgainIsBoth) {
     made.name = std::move(name);
     return made;
   };
-  const Removal gone{.kind = ObjectKind::node, .namespace_name = {}, .name = "a", .plane = {}};
+  const Removal gone{.kind = ObjectKind::node, .name = "a"};
   mailbox.put(node("b"));
   mailbox.put(node("b"));
   mailbox.put(node("a"));
@@ -387,7 +387,7 @@ TEST(ChangeMailbox, APodThatWasMarkedAsPreemptedAndIsGoneIsBoth) {
   pod.name = "p";
   Pod marked = pod;
   marked.disrupted_by_preemption = true;
-  const Removal gone{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p", .plane = {}};
+  const Removal gone{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p"};
   mailbox.put(marked);
   mailbox.put(gone);
   EXPECT_EQ(mailbox.take(), (std::vector<Change>{marked, gone}));

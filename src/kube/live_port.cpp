@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kube/system_clock.hpp"
+#include "kube/clocks.hpp"
 
 namespace makeway::kube {
 
@@ -53,7 +53,7 @@ Batch LivePort::collect() {
   // now.
   const bool sees = feed_.sees_all();
   has_listed_ = has_listed_ || sees;
-  Batch batch{.now = now(), .changes = {}, .receipts = {}};
+  Batch batch{.now = now()};
   ChangeMailbox::Taken taken;
   if (has_listed_) taken = feed_.mailbox().take_all();
   batch.changes = std::move(taken.changes);
@@ -104,8 +104,7 @@ void LivePort::collect_planes(Batch& batch) {
   std::vector<PlaneState> objects_seen;
   for (Plane& plane : planes_) {
     // As at home: first whether it is seen, then what.
-    PlaneState seen_object{
-        .plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
+    PlaneState seen_object{.plane = plane.name, .sees = plane.feed->sees_all()};
     if (seen_object.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
     plane.has_listed = plane.has_listed || seen_object.sees;
     ChangeMailbox::Taken taken;

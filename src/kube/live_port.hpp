@@ -7,7 +7,7 @@
 // Rules:
 //  1. Nothing is shown before every kind was listed; then the first changes are the whole cluster.
 //     While a kind is not seen, or a carrier has too much unsent, the batch is blind.
-//  2. Now is the server's time (server_time.hpp), and never goes back. Without a Date header it is
+//  2. Now is the server's time (clocks.hpp), and never goes back. Without a Date header it is
 //     that of this machine.
 //  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or a
 //     watch that is lost or recovers. The batch may be empty then.

@@ -150,8 +150,7 @@ TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
   port->submit({.id = "p1"});
   EXPECT_EQ(carrier.plans, std::vector<std::string>{"p1"});
   std::thread other([&] {
-    carrier.refuse(
-        {.plan = "p1", .object = *parse_ref("Pod a/b"), .reason = "it is gone", .ask = {}});
+    carrier.refuse({.plan = "p1", .object = *parse_ref("Pod a/b"), .reason = "it is gone"});
     feed->mailbox().wake();
   });
   const Batch batch = poll_until([](const Batch& each) { return !each.receipts.empty(); });

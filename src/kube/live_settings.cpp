@@ -35,8 +35,7 @@ ActuatorSettings actuator_settings(const Configuration& configuration,
       BrakeSettings{.evictions_per_minute = configuration.live.max_evictions_per_minute,
                     .evict_again_window = configuration.live.evict_again_window,
                     .quiet_first = lease_times(configuration).write_timeout(),
-                    .capacity_grace = configuration.live.capacity_grace,
-                    .of_profiles = {}};
+                    .capacity_grace = configuration.live.capacity_grace};
   for (const ProfileRules& each : differing_profiles(configuration)) {
     settings.brakes->of_profiles[each.scheduler_name] =
         each.configuration.live.max_evictions_per_minute;

@@ -31,7 +31,7 @@ TEST(LiveSettings, ProfilesHaveTheirOwnAllowance) {
   Configuration configuration;
   configuration.profiles = {
       {.scheduler_name = "batch", .knobs = {{.path = "live.maxEvictionsPerMinute", .value = "5"}}},
-      {.scheduler_name = "services", .knobs = {}}};
+      {.scheduler_name = "services"}};
   const ActuatorSettings settings = actuator_settings(configuration, {}, "makeway-host");
   EXPECT_EQ(settings.brakes->of_profile("batch"), 5);
   EXPECT_EQ(settings.brakes->of_profile("services"), 600);

@@ -1,6 +1,6 @@
-#include "kube/own_memory.hpp"
-
 #include <gtest/gtest.h>
+
+#include "kube/version_cache.hpp"
 
 namespace makeway::kube {
 namespace {

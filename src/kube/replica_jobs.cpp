@@ -153,14 +153,10 @@ class ReplicaJobs {
   void write_status(const ObjectRef& object, const CachedObject& seen,
                     const ReplicaStatus& status) {
     statuses_[object] = made_.jobs.size();
-    WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
+    WriteStep step{.kind = WriteKind::patch_own};
     step.status = status_patch(status);
-    made_.jobs.push_back({.object = object,
-                          .ask = object,
-                          .unit = {},
-                          .seen = seen,
-                          .steps = {std::move(step)},
-                          .needs = {}});
+    made_.jobs.push_back(
+        {.object = object, .ask = object, .seen = seen, .steps = {std::move(step)}});
   }
 
   void refuse(const PlanAction& action, std::string reason,
@@ -208,12 +204,7 @@ class ReplicaJobs {
   }
 
   WriteJob job_for(const PlanAction& action, CachedObject seen) const {
-    WriteJob job{.object = written_object(action),
-                 .ask = action.ask,
-                 .unit = {},
-                 .seen = std::move(seen),
-                 .steps = {},
-                 .needs = {}};
+    WriteJob job{.object = written_object(action), .ask = action.ask, .seen = std::move(seen)};
     // A pause of evictions holds back whatever makes a pod leave.
     job.is_eviction = action.type != ActionType::scale_up;
     if (!job.ask) return job;
@@ -238,7 +229,7 @@ class ReplicaJobs {
     seen.object.uid = known->uid;
     WriteJob job = job_for(action, std::move(seen));
     for (const WriteKind kind : {WriteKind::read_scale, WriteKind::scale}) {
-      WriteStep step{.kind = kind, .node = {}, .patch = {}};
+      WriteStep step{.kind = kind};
       step.replicas_from = action.scale->committed_before;
       step.replicas_to = action.scale->committed_after;
       job.steps.push_back(std::move(step));
@@ -254,9 +245,9 @@ class ReplicaJobs {
     WriteJob job = job_for(action, *seen);
     const bool is_alive = plane.objects.node(seen->object.node) == NodeState::alive;
     if (!is_alive && seen->object.phase != "Failed") {
-      job.steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
+      job.steps.push_back({.kind = WriteKind::patch_pod, .patch = {.phase = "Failed"}});
     }
-    job.steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
+    job.steps.push_back({.kind = WriteKind::erase, .grace_seconds = 0});
     made_.jobs.push_back(std::move(job));
   }
 

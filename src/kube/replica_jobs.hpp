@@ -18,7 +18,7 @@
 // Pure.
 #pragma once
 
-#include "kube/plane_cache.hpp"
+#include "kube/version_cache.hpp"
 #include "kube/write_jobs.hpp"
 
 namespace makeway::kube {

@@ -24,9 +24,9 @@ class ReplicaJobsTest : public testing::Test {
     PlaneCache& east = planes["east"];
     east.sees = true;
     east.deployments.take(
-        {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
-                         {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}},
-         .autoscalers = {}});
+        {.deployments = {
+             {.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
+             {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}}});
     ObjectState pod = state_named("web-1");
     pod.node = "n1";
     pod.phase = "Running";
@@ -62,7 +62,7 @@ class ReplicaJobsTest : public testing::Test {
     plan.replica_status.push_back(
         {.namespace_name = "a",
          .name = "reco",
-         .status = {.claims = {{.since = Time{0}, .plane = "east", .node = "n1", .victims = {}}}}});
+         .status = {.claims = {{.since = Time{0}, .plane = "east", .node = "n1"}}}});
   }
   static ReplicaClaim claim_of(std::string node, const std::vector<std::string>& victims) {
     ReplicaClaim made{.since = Time{0}, .plane = "east", .node = std::move(node)};
@@ -136,9 +136,8 @@ TEST_F(ReplicaJobsTest, OnADeadNodeThePodFailsFirst) {
   ASSERT_EQ(made.jobs[0].steps.size(), 1U) << "on a live node its phase is never touched";
   EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::erase);
   EXPECT_EQ(made.jobs[0].steps[0].grace_seconds, 0);
-  planes["east"].objects.take(
-      {Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = "n1", .plane = "east"}}, {},
-      0);
+  planes["east"].objects.take({Removal{.kind = ObjectKind::node, .name = "n1", .plane = "east"}},
+                              {}, 0);
   made = jobs();
   ASSERT_EQ(made.jobs[0].steps.size(), 2U);
   EXPECT_EQ(made.jobs[0].steps[0].patch.phase, "Failed");
@@ -163,8 +162,7 @@ TEST_F(ReplicaJobsTest, WhatCannotBeAskedIsRefusedWithTheReason) {
   action.uid = "another";
   EXPECT_EQ(reason_of(action), "it is gone");
   planes["east"].deployments.take(
-      {.deployments = {},
-       .autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}}});
+      {.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}}});
   EXPECT_EQ(reason_of(scale_down()), "HorizontalPodAutoscaler a/up scales it");
   planes["east"].sees = false;
   EXPECT_EQ(reason_of(scale_down()), "plane east is not seen");
@@ -229,10 +227,9 @@ TEST_F(ReplicaJobsTest, AnActionWithoutVictimsIsNotHeldBack) {
                              claim_of("n4", {"web-4"}), claim_of("n4", {"web-4", "gone"})}}});
   made = jobs();
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_EQ(made.jobs[0].steps[0].status,
-            status_patch({.claims = {claim_of("n1", {"web-1"}), claim_of("n4", {"web-4", "gone"})},
-                          .missed = {},
-                          .surplus = {}}));
+  EXPECT_EQ(
+      made.jobs[0].steps[0].status,
+      status_patch({.claims = {claim_of("n1", {"web-1"}), claim_of("n4", {"web-4", "gone"})}}));
   EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
   EXPECT_EQ(made.jobs[2].needs, std::vector<std::size_t>{0});
 
@@ -255,8 +252,7 @@ TEST_F(ReplicaJobsTest, AClaimThatWasRecordedIsTakenBackWhileABrakeHolds) {
   home.take({shown}, {}, 0);
   PlanJobs made = jobs();
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_EQ(made.jobs[0].steps[0].status,
-            status_patch({.claims = {claim_of("n1", {"web-1"})}, .missed = {}, .surplus = {}}));
+  EXPECT_EQ(made.jobs[0].steps[0].status, status_patch({.claims = {claim_of("n1", {"web-1"})}}));
   shown.status.claims.pop_back();
   home.take({shown}, {}, 0);
   made = jobs();

@@ -3,15 +3,23 @@
 // Core kinds are always served. Others may be missing: PodGroup and Workload are off by default in
 // Kubernetes 1.37, our own kinds are there when their definitions were installed. Where several
 // versions are served, the first of the table is taken.
+//
+// What is read of a plane: a cluster whose Deployments are scaled and whose pods others place.
+//
+// Nothing of it need be discovered, so that a plane that cannot be reached when a run begins is
+// watched all the same, and seen when it answers.
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/problem.hpp"
+#include "codec/json_value.hpp"
+#include "control/plane_view.hpp"
 
 namespace makeway::kube {
 
@@ -59,5 +67,18 @@ std::expected<ServedGroups, Problem> parse_group_list(std::string_view json);
 
 /// The resources of one group and version that can be listed, as GET /apis/GROUP/VERSION answers.
 std::expected<std::vector<std::string>, Problem> parse_resource_list(std::string_view json);
+
+inline constexpr std::string_view deployment_kind = "Deployment";
+inline constexpr std::string_view autoscaler_kind = "HorizontalPodAutoscaler";
+
+/// Of what was discovered, if it was, what matters in a plane; and its Deployments and autoscalers.
+std::vector<ServedResource> plane_resources(const std::vector<ServedResource>& discovered);
+
+/// Objects of these kinds are known by what they scale; the store does not keep them.
+bool is_plane_news(std::string_view kind);
+
+/// None: it has no name, or no number of replicas that can be read.
+std::optional<DeploymentNews> read_deployment(const JsonValue& object);
+std::optional<AutoscalerNews> read_autoscaler(const JsonValue& object);
 
 }  // namespace makeway::kube

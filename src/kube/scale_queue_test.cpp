@@ -26,17 +26,14 @@ class ScaleQueueTest : public testing::Test {
                             .name = "web",
                             .plane = "east"},
                  .ask = parse_ref("ReplicaSchedule a/reco"),
-                 .unit = {},
-                 .seen = {.object = {.namespace_name = "a", .name = "web", .uid = "u"}},
-                 .steps = {},
-                 .needs = {}};
+                 .seen = {.object = {.namespace_name = "a", .name = "web", .uid = "u"}}};
     for (const WriteKind kind : {WriteKind::read_scale, WriteKind::scale}) {
-      WriteStep step{.kind = kind, .node = {}, .patch = {}};
+      WriteStep step{.kind = kind};
       step.replicas_from = 3;
       step.replicas_to = 2;
       job.steps.push_back(std::move(step));
     }
-    queue.add("0123", Time{500}, {.jobs = {std::move(job)}, .refused = {}}, now);
+    queue.add("0123", Time{500}, {.jobs = {std::move(job)}}, now);
   }
 
   /// What is sent next: "PATCH 2 at 7", "GET"; empty: nothing.
@@ -133,10 +130,7 @@ TEST_F(ScaleQueueTest, NoEventWaitsForAPlane) {
                                   .name = "web",
                                   .plane = "east"},
                        .ask = parse_ref("ReplicaSchedule a/reco"),
-                       .unit = {},
-                       .seen = {},
-                       .steps = {{.kind = WriteKind::read_scale, .node = {}, .patch = {}}},
-                       .needs = {}});
+                       .steps = {{.kind = WriteKind::read_scale}}});
   more.events.push_back({.regarding = {.namespace_name = "a", .name = "pod", .uid = "p"},
                          .regarding_kind = "Pod",
                          .reason = "Preempted",

@@ -3,18 +3,107 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "codec/session_status.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "control/session_pods.hpp"
-#include "kube/kernel_pod.hpp"
-#include "kube/session_words.hpp"
+#include "kube/tenant_text.hpp"
+#include "model/kinds.hpp"
+#include "model/names.hpp"
 #include "model/request.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway::kube {
 namespace {
+
+JsonValue metadata_of(const Session& session, const Kernel& kernel, const JsonValue& pod,
+                      std::string_view plan) {
+  JsonValue metadata;
+  put_text(metadata, "name",
+           kernel_pod_name(session.name, kernel.name, session.status.preemptions));
+  put_text(metadata, "namespace", session.namespace_name);
+  const JsonValue* const given = pod.find("metadata");
+  for (const std::string_view key : {"labels", "annotations"}) {
+    const JsonValue* const marks = given == nullptr ? nullptr : given->find(key);
+    if (marks != nullptr && marks->as_object() != nullptr) put(metadata, key, *marks);
+  }
+  if (!plan.empty()) put_text(*member(metadata, "annotations"), names::plan, plan);
+  JsonValue owner = object_value({{"apiVersion", text_value(own_api_version)},
+                                  {"kind", text_value("Session")},
+                                  {"name", text_value(session.name)},
+                                  {"uid", text_value(session.uid)}});
+  put(owner, "controller", JsonValue{.data = true});
+  put(metadata, "ownerReferences", array_value({std::move(owner)}));
+  return metadata;
+}
+
+/// The pod that runs a kernel of a session, made from the kernel's template, as JSON: with its
+/// name, the Session as its controller, and its node, so that nothing else places it. What the
+/// template says about these does not count. Empty: the kernel has no template.
+std::string kernel_pod(const Session& session, const Kernel& kernel, std::string_view scheduler,
+                       std::string_view plan) {
+  const auto pod = parse_json_value(kernel.pod_template);
+  const JsonValue* const given = pod ? pod->find("spec") : nullptr;
+  if (given == nullptr) return {};
+  JsonValue spec = *given;
+  put_text(spec, "nodeName", kernel.node);
+  put_text(spec, "schedulerName", scheduler);
+  // A batch session ends when its work is done; a pod that is always started again never is.
+  const bool ends = session.type == SessionType::batch && spec.find("restartPolicy") == nullptr;
+  if (ends) put_text(spec, "restartPolicy", "Never");
+  // The taint that keeps other pods off the nodes of a group.
+  JsonValue toleration = object_value(
+      {{"key", text_value(names::resource_group)}, {"operator", text_value("Exists")}});
+  append(*member(spec, "tolerations"), std::move(toleration));
+  const JsonValue whole = object_value({{"apiVersion", text_value("v1")},
+                                        {"kind", text_value("Pod")},
+                                        {"metadata", metadata_of(session, kernel, *pod, plan)},
+                                        {"spec", std::move(spec)}});
+  return compact_text(whole);
+}
+
+// What a Session says of its places, in its condition makeway.dev/Scheduled: for users that ask
+// `kubectl get sessions` why nothing happens. It is never read back.
+
+/// What becomes of it when its pods have left.
+std::string then_text(const Session& session) {
+  const SessionStatus& status = session.status;
+  switch (status.fate.value_or(SessionFate::ends)) {
+    case SessionFate::requeues:
+      return status.resume_after
+                 ? fmt::format("it is in the queue again from {} on", to_text(*status.resume_after))
+                 : "it is in the queue again";
+    case SessionFate::on_request:
+      return fmt::format("`makeway session resume {}/{}` brings it back", session.namespace_name,
+                         session.name);
+    case SessionFate::to_autoscaler: return "it ends, and its autoscaler starts another one";
+    case SessionFate::suspends:
+    case SessionFate::ends: break;
+  }
+  return "it ends";
+}
+
+ConditionUpdate started_word() { return session_word(true, "Scheduled", {}); }
+
+/// It has no place yet, or its room is not free yet. `brake`: what holds it back, if anything. An
+/// object of another namespace has a name in it only if `names_causes`.
+ConditionUpdate waiting_word(const PlanAsk& ask, const BrakeAnswer& brake, bool names_causes) {
+  const bool has_room = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
+  const auto shown = [&](const std::string& text, const Mentions& mentions) {
+    return names_causes ? text : tenant_text(text, mentions, ask.namespace_name);
+  };
+  std::string message = shown(ask.reason, ask.reason_mentions);
+  if (!brake.why.empty()) message += fmt::format(" ({})", shown(brake.why, brake.mentions));
+  return session_word(false, has_room ? "WaitsForRoom" : "Unschedulable", message);
+}
+
+/// It leaves; the session is as its next status says, so that what follows can be reported.
+ConditionUpdate ending_word(std::string reason, std::string_view why, const Session& session) {
+  return session_word(false, std::move(reason), fmt::format("{}; {}", why, then_text(session)));
+}
 
 constexpr std::string_view pod_succeeded = "Succeeded";
 constexpr std::string_view pod_failed = "Failed";
@@ -380,11 +469,9 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
   seen_object.namespace_name = key.first;
   seen_object.name = name;
   seen_object.owner_uid = session.uid;
-  WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::create_pod};
   step.pod = std::move(body);
   jobs.jobs.push_back({.object = pod_ref(key.first, name),
-                       .ask = {},
-                       .unit = {},
                        .seen = {.object = std::move(seen_object)},
                        .steps = {std::move(step)},
                        .needs = std::move(needs)});
@@ -394,16 +481,13 @@ void SessionKeeper::create(const Key& key, const Session& session, const Kernel&
 std::size_t SessionKeeper::write(Entry& entry, Session next, const VersionCache& cache, Time now,
                                  PlanJobs& jobs, ConditionUpdate word) {
   const Session& session = entry.object;
-  WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::patch_own};
   step.status = session_status_patch(next);
   if (!word.type.empty()) step.patch.conditions.push_back(std::move(word));
   jobs.jobs.push_back(
       {.object = session_ref(session.namespace_name, session.name),
-       .ask = {},
-       .unit = {},
        .seen = *cache.own(ObjectKind::session, session.namespace_name, session.name),
-       .steps = {std::move(step)},
-       .needs = {}});
+       .steps = {std::move(step)}});
   entry.written = std::move(next);
   entry.written_at = now;
   wake({session.namespace_name, session.name}, now + unseen_max);
@@ -420,7 +504,7 @@ bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time 
                             erasing->second.since + making_max > now;
   if (is_under_way) return false;
   erasing_[key] = {.uid = pod.object.uid, .since = now};
-  WriteStep step{.kind = WriteKind::erase, .node = {}, .patch = {}};
+  WriteStep step{.kind = WriteKind::erase};
   constexpr std::int64_t second_ms = 1'000;
   const std::optional<Time>& ends_at = session.status.ends_at;
   if (is_finished(pod.object)) {
@@ -429,11 +513,8 @@ bool SessionKeeper::erase(const Session& session, const CachedObject& pod, Time 
     step.grace_seconds = ((*ends_at - now).ms + second_ms - 1) / second_ms;
   }
   jobs.jobs.push_back({.object = pod_ref(session.namespace_name, pod.object.name),
-                       .ask = {},
-                       .unit = {},
                        .seen = pod,
-                       .steps = {std::move(step)},
-                       .needs = {}});
+                       .steps = {std::move(step)}});
   return true;
 }
 
@@ -516,14 +597,10 @@ class SessionKeeper::PlanBuilder {
     if (seen.object.phase.empty()) patch.phase = choice_name(SessionPhase::pending);
     patch.conditions.push_back(std::move(word));
     if (!changes(patch, seen.object)) return;
-    jobs_.jobs.push_back(
-        {.urgency = Urgency::condition,
-         .object = session_ref(key.first, key.second),
-         .ask = {},
-         .unit = {},
-         .seen = seen,
-         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
-         .needs = {}});
+    jobs_.jobs.push_back({.urgency = Urgency::condition,
+                          .object = session_ref(key.first, key.second),
+                          .seen = seen,
+                          .steps = {{.kind = WriteKind::patch_own, .patch = std::move(patch)}}});
   }
 
   void start(const Key& key, Entry& entry, const std::vector<KernelPlace>& places) {
@@ -596,9 +673,7 @@ class SessionKeeper::PlanBuilder {
     if (relied_on != relied_on_.end()) job.needs = relied_on->second;
     for (const std::string& name : entry.pods) {
       const CachedObject* const pod = cache_.pod(key.first, name);
-      if (is_of(pod, before) && !is_finished(pod->object)) {
-        evict_pod(noticed, *pod, *ask, status);
-      }
+      if (is_of(pod, before) && !is_finished(pod->object)) evict_pod(noticed, *pod, *ask, status);
     }
   }
 
@@ -608,21 +683,12 @@ class SessionKeeper::PlanBuilder {
     WriteJob& job = jobs_.jobs.back();
     const CauseOf cause = cause_of(ask);
     StatusPatch mark = eviction_mark(cause, plan_.id, keeper_.rules_.names_causes);
-    job.steps.insert(job.steps.begin(),
-                     {.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
+    job.steps.insert(job.steps.begin(), {.kind = WriteKind::patch_pod, .patch = std::move(mark)});
     job.ask = ask;
     job.unit = session_ref(session.namespace_name, session.name);
     job.needs = {status};
     job.is_eviction = true;
-    std::string by = "session";
-    if (keeper_.rules_.names_causes) by += " " + name_text(cause.ask);
-    job.event = EventRequest{
-        .regarding = pod.object,
-        .regarding_kind = "Pod",
-        .is_warning = false,
-        .reason = "Preempted",
-        .action = "Preempting",
-        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, pod.object.node)};
+    job.event = preempted_event(pod.object, cause, pod.object.node, keeper_.rules_.names_causes);
   }
 
   /// Rule 8.

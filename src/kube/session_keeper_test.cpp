@@ -57,7 +57,7 @@ class SessionKeeperTest : public testing::Test {
     see({change}, {seen_object});
   }
   static Removal removal(const std::string& name) {
-    return {.kind = ObjectKind::pod, .namespace_name = "team", .name = name, .plane = {}};
+    return {.kind = ObjectKind::pod, .namespace_name = "team", .name = name};
   }
   PlanJobs repairs(Time now = at_noon) { return keeper.repairs(cache, now); }
   PlanJobs jobs(const Plan& plan) {
@@ -374,8 +374,7 @@ TEST_F(SessionKeeperTest, APodThatIsRefusedThreeTimesIsLost) {
   Time now = at_noon;
   for (int at = 0; at < 3; ++at) {
     ASSERT_EQ(repairs(now).jobs.size(), 1U);
-    keeper.refused(
-        {.plan = {}, .object = *parse_ref("Pod team/train-a-0"), .reason = "quota", .ask = {}});
+    keeper.refused({.object = *parse_ref("Pod team/train-a-0"), .reason = "quota"});
     EXPECT_TRUE(repairs(now).jobs.empty());
     now = now + Duration{2'000};
   }
@@ -398,8 +397,7 @@ TEST_F(SessionKeeperTest, NothingIsDecidedOnWhatOurLastWordHasChanged) {
   EXPECT_TRUE(again.jobs.empty());
   EXPECT_EQ(again.refused[0].reason, "what was written about it is not seen yet");
   // A refusal frees it.
-  keeper.refused(
-      {.plan = "0124", .object = *parse_ref("Session team/low"), .reason = "conflict", .ask = {}});
+  keeper.refused({.plan = "0124", .object = *parse_ref("Session team/low"), .reason = "conflict"});
   EXPECT_EQ(repairs(at_noon + Duration{2'000}).jobs.size(), 1U);
 }
 
@@ -473,7 +471,7 @@ TEST_F(SessionKeeperTest, ItsOwnerReadsNoNamesOfOtherNamespaces) {
                 .namespace_name = "team",
                 .name = "train",
                 .outcome = Outcome::waits};
-  Sentence sentence{.text = "fits once ", .mentions = {}};
+  Sentence sentence{.text = "fits once "};
   sentence.add_mention(MentionKind::kernel, "other", "other/big/main");
   sentence.add(" has left");
   waits.reason = sentence.text;
@@ -528,8 +526,7 @@ TEST_F(SessionKeeperTest, WhatWasRefusedToOneSessionIsNotHeldAgainstTheNext) {
   Time now = at_noon;
   for (int at = 0; at < 3; ++at) {
     ASSERT_EQ(repairs(now).jobs.size(), 1U);
-    keeper.refused(
-        {.plan = {}, .object = *parse_ref("Pod team/train-a-0"), .reason = "quota", .ask = {}});
+    keeper.refused({.object = *parse_ref("Pod team/train-a-0"), .reason = "quota"});
     now = now + Duration{2'000};
   }
   see({Removal{.kind = ObjectKind::session, .namespace_name = "team", .name = "train"}});

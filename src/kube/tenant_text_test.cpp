@@ -59,15 +59,14 @@ TEST(TenantText, EachMentionIsShownByItself) {
 
 TEST(TenantText, AWordThatLooksLikeANameIsNone) {
   // A namespace may be called as a label or a resource begins.
-  EXPECT_EQ(shown({.text = "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated",
-                   .mentions = {}}),
+  EXPECT_EQ(shown({.text = "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated"}),
             "short of nvidia.com/gpu by 2; taint b/dedicated is not tolerated");
 }
 
 TEST(TenantText, ATextWhoseNamesAreNotKnownIsNotShown) {
   EXPECT_EQ(tenant_text("only Session b/high may preempt", Mentions(), "a"), unknown_names_text);
   // It was changed after its mentions were found.
-  const Mentions before(Sentence{.text = "has no room", .mentions = {}});
+  const Mentions before(Sentence{.text = "has no room"});
   EXPECT_EQ(tenant_text("has no room", before, "a"), "has no room");
   EXPECT_EQ(tenant_text("has no room beside b/web", before, "a"), unknown_names_text);
   EXPECT_EQ(tenant_text("beside b/web", before, "a"), unknown_names_text) << "of the same length";

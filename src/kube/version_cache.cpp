@@ -9,12 +9,28 @@
 #include "kube/write_calls.hpp"
 
 namespace makeway::kube {
+
 namespace {
 
 constexpr std::string_view out_of_service_taint = "node.kubernetes.io/out-of-service";
 
 std::string cache_key(std::string_view namespace_name, std::string_view name) {
   return fmt::format("{}/{}", namespace_name, name);
+}
+
+/// Null: there is none.
+template <class Map>
+const auto* value_at(const Map& map, std::string_view key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+void keep(std::set<std::string, std::less<>>& keys, const std::string& key, bool kept) {
+  if (kept) {
+    keys.insert(key);
+  } else {
+    keys.erase(key);
+  }
 }
 
 NodeState state_of(const Node& node) {
@@ -56,11 +72,7 @@ void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectSt
     }
     if (const auto* const group = std::get_if<PodGroup>(&change)) {
       const std::string key = cache_key(group->namespace_name, group->name);
-      if (group->policy.mode == DisruptionMode::all) {
-        whole_groups_.insert(key);
-      } else {
-        whole_groups_.erase(key);
-      }
+      keep(whole_groups_, key, group->policy.mode == DisruptionMode::all);
     }
     if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
@@ -76,16 +88,9 @@ void VersionCache::take(const std::vector<Change>& changes, std::vector<ObjectSt
       continue;
     }
     if (seen_object.kind == ObjectKind::pod) {
-      if (has_our_nomination(seen_object) || has_our_reservation(seen_object)) {
-        promised_.insert(key);
-      } else {
-        promised_.erase(key);
-      }
-      if (has_our_nomination(seen_object) && seen_object.node.empty()) {
-        awaiting_.insert(key);
-      } else {
-        awaiting_.erase(key);
-      }
+      const bool is_nominated = has_our_nomination(seen_object);
+      keep(promised_, key, is_nominated || has_our_reservation(seen_object));
+      keep(awaiting_, key, is_nominated && seen_object.node.empty());
     }
     Cache& cache = seen_object.kind == ObjectKind::pod ? pods_ : groups_;
     cache.insert_or_assign(std::move(key), CachedObject{std::move(seen_object), answers});
@@ -134,28 +139,24 @@ const std::vector<std::string>& VersionCache::claims_of(std::string_view namespa
 
 const CachedClaim* VersionCache::claim(std::string_view namespace_name,
                                        std::string_view name) const {
-  const auto found = claims_.find(cache_key(namespace_name, name));
-  return found == claims_.end() ? nullptr : &found->second;
+  return value_at(claims_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::pod(std::string_view namespace_name,
                                       std::string_view name) const {
-  const auto found = pods_.find(cache_key(namespace_name, name));
-  return found == pods_.end() ? nullptr : &found->second;
+  return value_at(pods_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::group(std::string_view namespace_name,
                                         std::string_view name) const {
-  const auto found = groups_.find(cache_key(namespace_name, name));
-  return found == groups_.end() ? nullptr : &found->second;
+  return value_at(groups_, cache_key(namespace_name, name));
 }
 
 const CachedObject* VersionCache::own(ObjectKind kind, std::string_view namespace_name,
                                       std::string_view name) const {
   const auto cache = own_.find(kind);
   if (cache == own_.end()) return nullptr;
-  const auto found = cache->second.find(cache_key(namespace_name, name));
-  return found == cache->second.end() ? nullptr : &found->second;
+  return value_at(cache->second, cache_key(namespace_name, name));
 }
 
 std::vector<const CachedObject*> VersionCache::all_own() const {
@@ -166,15 +167,11 @@ std::vector<const CachedObject*> VersionCache::all_own() const {
   return all;
 }
 
-const Queue* VersionCache::queue(std::string_view name) const {
-  const auto found = queues_.find(name);
-  return found == queues_.end() ? nullptr : &found->second;
-}
+const Queue* VersionCache::queue(std::string_view name) const { return value_at(queues_, name); }
 
 const ReplicaStatus* VersionCache::replica_status(std::string_view namespace_name,
                                                   std::string_view name) const {
-  const auto found = schedules_.find(cache_key(namespace_name, name));
-  return found == schedules_.end() ? nullptr : &found->second;
+  return value_at(schedules_, cache_key(namespace_name, name));
 }
 
 bool VersionCache::leaves_whole(std::string_view namespace_name, std::string_view name) const {
@@ -197,6 +194,29 @@ const CachedObject* VersionCache::promised(std::string_view namespace_name,
                                            std::string_view name) const {
   const std::string key = cache_key(namespace_name, name);
   return promised_.contains(key) ? &pods_.find(key)->second : nullptr;
+}
+
+void recall(const ObjectState& seen_object, Pod& pod) {
+  const SeenCondition* const nominated = seen_object.condition(nominated_condition);
+  const bool is_ours = nominated != nullptr && nominated->status == "True" &&
+                       noted_node(nominated->message) == pod.nominated_node;
+  if (!is_ours) pod.nominated_node.clear();
+  pod.notes.evicted_for.clear();
+  pod.notes.plan.clear();
+  pod.notes.promised = false;
+  pod.notes.reserved_since.reset();
+  // These say in dumps what controllers and views have found out.
+  pod.kept = KeptBy::none;
+  pod.notes.loss_units.clear();
+  pod.notes.made_from.clear();
+  pod.notes.wave = 0;
+  pod.notes.wave_after.clear();
+  const SeenCondition* const reserved = seen_object.condition(reserved_condition);
+  if (reserved == nullptr || reserved->status != "True") return;
+  if (const auto since = parse_time(reserved->changed)) {
+    pod.notes.reserved_since = *since;
+    pod.notes.promised = reserved->reason == "Promised";
+  }
 }
 
 }  // namespace makeway::kube

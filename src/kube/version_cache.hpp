@@ -4,9 +4,15 @@
 // has a number, and a state that was read before the answer to our patch counts as the
 // version in that answer (SPEC section 8: the newest version whose content the decision accepted).
 // Not thread-safe.
+//
+// PlaneCache: a plane as the loop was last shown it, for the writes of its plans.
+//
+// What is restored after a crash: only what our own conditions on the server say (SPEC section
+// 8).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +20,7 @@
 #include <vector>
 
 #include "codec/object_state.hpp"
+#include "control/plane_view.hpp"
 #include "model/objects.hpp"
 
 namespace makeway::kube {
@@ -94,5 +101,18 @@ class VersionCache {
 bool has_our_nomination(const ObjectState& pod);
 /// Whether the pod waits with our condition that a node is reserved for it.
 bool has_our_reservation(const ObjectState& pod);
+
+struct PlaneCache {
+  bool sees = false;  ///< What is known is current: something may be asked of it.
+  VersionCache objects;
+  DeploymentCache deployments;
+};
+
+using PlaneCaches = std::map<std::string, PlaneCache, std::less<>>;  ///< By plane.
+
+/// A nomination without our condition for the same node is a hint of others and holds no room;
+/// a reservation is our condition, its time the time of the reservation. Notes in annotations are
+/// for people: any user that may write a pod may write those.
+void recall(const ObjectState& seen_object, Pod& pod);
 
 }  // namespace makeway::kube

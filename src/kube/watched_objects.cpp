@@ -9,8 +9,8 @@
 
 #include "codec/change_collector.hpp"
 #include "codec/json_text.hpp"
-#include "kube/own_memory.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
+#include "kube/version_cache.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -101,8 +101,7 @@ void WatchedObjects::add_object_states(const ServedResource& served, std::string
       seen_object.kind = row->kind;
       Removal ended{.kind = row->kind,
                     .namespace_name = seen_object.namespace_name,
-                    .name = seen_object.name,
-                    .plane = {}};
+                    .name = seen_object.name};
       Name name{seen_object.namespace_name, seen_object.name};
       objects.insert_or_assign(std::move(name), Decoded{std::move(ended), std::move(seen_object)});
       continue;
@@ -170,10 +169,9 @@ std::optional<WatchedObjects::Name> WatchedObjects::tell_news(const ServedResour
 void WatchedObjects::tell_gone(const ServedResource& served, const Name& name) const {
   const bool is_deployment = served.resource->kind == deployment_kind;
   if (is_deployment && tell_.deployment) {
-    tell_.deployment(
-        {.namespace_name = name.first, .name = name.second, .uid = {}, .replicas = {}});
+    tell_.deployment({.namespace_name = name.first, .name = name.second});
   } else if (!is_deployment && tell_.autoscaler) {
-    tell_.autoscaler({.namespace_name = name.first, .name = name.second, .deployment = {}});
+    tell_.autoscaler({.namespace_name = name.first, .name = name.second});
   }
 }
 

@@ -27,7 +27,7 @@ namespace makeway::kube {
 enum class FeedUse : std::uint8_t {
   to_look,      ///< Nothing is decided: objects only, as a list shows them.
   to_compare,   ///< Nothing is written: nominations of all schedulers count as they stand.
-  to_schedule,  ///< Object states come along, and only our own records count (own_memory.hpp).
+  to_schedule,  ///< Object states come along, and only our own records count (version_cache.hpp).
 };
 
 class WatchedObjects final : public WatchListener {

@@ -1,10 +1,9 @@
-#include "kube/write_answers.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "kube/write_calls.hpp"
 #include "support/live_server.hpp"
 
 namespace makeway::kube {
@@ -117,11 +116,10 @@ TEST(WriteAnswers, AReadingTellsWhatBecameOfIt) {
   };
   for (const ReadingCase& each : cases) {
     SCOPED_TRACE(each.name);
-    const WriteGoal goal{.kind = each.kind, .uid = "U", .node = "n1", .patch = {}};
+    const WriteGoal goal{.kind = each.kind, .uid = "U", .node = "n1"};
     EXPECT_EQ(judge_reading(goal, http_answer(each.status, each.body)).verdict, each.verdict);
   }
-  const WriteGoal nominates{
-      .kind = patching, .uid = "U", .node = {}, .patch = nomination("n1", "1", {})};
+  const WriteGoal nominates{.kind = patching, .uid = "U", .patch = nomination("n1", "1", {})};
   EXPECT_EQ(judge_reading(nominates, http_answer(200, read_pod("U", ""))).verdict,
             Verdict::unknown);
   EXPECT_EQ(
@@ -153,7 +151,7 @@ TEST(WriteAnswers, AKernelsPodThatIsThereIsItsSessionsOrNot) {
   };
   for (const ReadingCase& each : cases) {
     SCOPED_TRACE(each.name);
-    const WriteGoal goal{.kind = each.kind, .uid = "S", .node = {}, .patch = {}};
+    const WriteGoal goal{.kind = each.kind, .uid = "S"};
     EXPECT_EQ(judge_reading(goal, http_answer(each.status, each.body)).verdict, each.verdict);
   }
 }

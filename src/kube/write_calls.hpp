@@ -7,6 +7,20 @@
 // Our memory is in conditions of types makeway.dev/*; annotations are for people. A message names
 // the kind and the uid of the ask it is for; its name only if `names_causes`, since it may belong
 // to another tenant.
+//
+// What an answer to a write means (SPEC section 8, "Every write carries timeout=5s").
+//
+//   2xx                                                         done
+//   429 without the cause DisruptionBudget                      again: overload, nothing was tried
+//   no connection came about, or our credentials were not read  again: nothing was sent
+//   401                                                         again, with new credentials
+//   400 to 499 otherwise                                        refused
+//   500 of a bind; 500 without a reason of an eviction          refused (two budgets), never again
+//   other 5xx, cut, timeout, an answer that cannot be read      unknown: the object is read
+//
+// Decisions look at the code, the reason and the causes, never at a message. No answer is not "no":
+// after an unknown one the object is read. What it shows may be too early: the server may go on
+// until its deadline has passed, so "not there" counts only after that.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +33,7 @@
 #include "base/time.hpp"
 #include "codec/object_state.hpp"
 #include "control/own_findings.hpp"
+#include "kube/api_error.hpp"
 #include "kube/http_client.hpp"
 #include "model/object_ref.hpp"
 #include "model/plan_queue.hpp"
@@ -110,6 +125,9 @@ StatusPatch ended_reservation(std::string_view plan);
 StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes);
 /// "makeway: preempting to accommodate a higher priority pod, uid 0-1"
 std::string eviction_message(const CauseOf& cause, bool names_causes);
+/// Of a victim: "Preempted by pod 0-1 on node n1"
+EventRequest preempted_event(const ObjectState& pod, const CauseOf& cause, std::string_view node,
+                             bool names_causes);
 /// Of both; where they differ, the second.
 StatusPatch joined(StatusPatch first, const StatusPatch& second);
 /// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any
@@ -162,5 +180,30 @@ std::string own_path(ObjectKind kind, std::string_view namespace_name, std::stri
 std::string scale_path(std::string_view namespace_name, std::string_view name);
 /// "/api/v1/namespaces/shop/pods/web"
 std::string pod_path(std::string_view namespace_name, std::string_view name);
+
+enum class Verdict : std::uint8_t { done, refused, again, unknown };
+
+struct WriteAnswer {
+  Verdict verdict = Verdict::unknown;
+  int status = 0;      ///< 0: there was none.
+  std::string reason;  ///< For people.
+  std::optional<Duration> retry_after;
+  std::optional<ObjectState> object;                    ///< As the server shows it after a patch.
+  std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
+};
+
+WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
+
+/// What a write wanted, for the reading of the object afterwards.
+struct WriteGoal {
+  WriteKind kind = WriteKind::bind;
+  std::string uid;            ///< Of a create: of the controller.
+  std::string node;           ///< Of a bind.
+  StatusPatch patch;          ///< Of a patch.
+  std::int64_t replicas = 0;  ///< Of a scale.
+};
+
+/// Done, refused (it cannot come about any more), or unknown (it is not there yet).
+WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& result);
 
 }  // namespace makeway::kube

@@ -138,10 +138,8 @@ class JobBuilder {
                   std::vector<WriteStep> steps) {
     made_.jobs.push_back({.object = pod_ref(action.namespace_name, action.name),
                           .ask = action.ask,
-                          .unit = {},
                           .seen = seen,
-                          .steps = std::move(steps),
-                          .needs = {}});
+                          .steps = std::move(steps)});
     return made_.jobs.size() - 1;
   }
 
@@ -157,28 +155,22 @@ class JobBuilder {
       return is_for_queue(action) && !braked_.contains(*action.ask);
     });
     for (const PlanQueueStatus& status : plan_.queue_status) {
-      const ObjectRef object{.kind = RefKind::queue, .namespace_name = {}, .name = status.name};
+      const ObjectRef object{.kind = RefKind::queue, .name = status.name};
       const CachedObject* const seen = cache_.own(ObjectKind::queue, {}, status.name);
       const Queue* const before = cache_.queue(status.name);
       const bool is_gone = seen == nullptr || before == nullptr ||
                            (!status.uid.empty() && seen->object.uid != status.uid);
       if (is_gone) {
         lacks_queue_ = true;
-        made_.refused.push_back(
-            {.plan = plan_.id, .object = object, .reason = "it is gone", .ask = {}});
+        made_.refused.push_back({.plan = plan_.id, .object = object, .reason = "it is gone"});
         continue;
       }
       queue_jobs_.push_back(made_.jobs.size());
-      made_.jobs.push_back({.object = object,
-                            .ask = {},
-                            .unit = {},
-                            .seen = *seen,
-                            .steps = {{.kind = WriteKind::patch_own,
-                                       .node = {},
-                                       .patch = {},
-                                       .status = queue_status_patch(status, *before)}},
-                            .needs = {},
-                            .can_wait = !evicts});
+      made_.jobs.push_back(
+          {.object = object,
+           .seen = *seen,
+           .steps = {{.kind = WriteKind::patch_own, .status = queue_status_patch(status, *before)}},
+           .can_wait = !evicts});
     }
   }
 
@@ -199,7 +191,7 @@ class JobBuilder {
     if (action.type == ActionType::nominate && is_news) {
       patch = nomination(action.node, plan_.id, unscheduled_message(object, true));
     }
-    WriteStep step{.kind = WriteKind::patch_pod, .node = {}, .patch = patch, .confirms = !is_news};
+    WriteStep step{.kind = WriteKind::patch_pod, .patch = patch, .confirms = !is_news};
     if (const auto earlier = place_jobs_.find(object); earlier != place_jobs_.end()) {
       WriteStep& before = made_.jobs[earlier->second].steps.front();
       before.patch = joined(std::move(before.patch), patch);
@@ -238,7 +230,6 @@ class JobBuilder {
     if (seen != nullptr && seen->reason == update->reason && seen->message == update->message)
       return;
     job.event = EventRequest{.regarding = job.seen.object,
-                             .regarding_kind = "Pod",
                              .is_warning = true,
                              .reason = "FailedScheduling",
                              .action = "Scheduling",
@@ -264,12 +255,9 @@ class JobBuilder {
     if (!seen->object.node.empty()) return refuse(action, "it is bound already");
     if (seen->object.leaving) return refuse(action, "it is leaving");
     if (making_volumes_.contains(placed_by(action))) return add_provision(action, *seen);
-    const std::size_t job =
-        add(action, *seen, {{.kind = WriteKind::bind, .node = action.node, .patch = {}}});
+    const std::size_t job = add(action, *seen, {{.kind = WriteKind::bind, .node = action.node}});
     made_.jobs[job].event =
         EventRequest{.regarding = seen->object,
-                     .regarding_kind = "Pod",
-                     .is_warning = false,
                      .reason = "Scheduled",
                      .action = "Binding",
                      .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
@@ -329,10 +317,8 @@ class JobBuilder {
     const bool is_news = changes(patch, seen.object);
     std::vector<WriteStep> steps;
     if (is_news || !is_over) {
-      steps.push_back({.kind = WriteKind::patch_pod,
-                       .node = {},
-                       .patch = std::move(patch),
-                       .confirms = !is_news});
+      steps.push_back(
+          {.kind = WriteKind::patch_pod, .patch = std::move(patch), .confirms = !is_news});
     }
     const std::size_t nominated = add(action, seen, std::move(steps));
     place_jobs_[pod_ref(action.namespace_name, action.name)] = nominated;
@@ -340,8 +326,7 @@ class JobBuilder {
     for (const std::string& name : unselected) {
       needs.push_back(add_selected_node(action, name, nominated));
     }
-    const std::size_t wait =
-        add(action, seen, {{.kind = WriteKind::await, .node = action.node, .patch = {}}});
+    const std::size_t wait = add(action, seen, {{.kind = WriteKind::await, .node = action.node}});
     made_.jobs[wait].needs = std::move(needs);
     made_.jobs[wait].waits_because = why;
     made_.jobs[wait].awaits_volume = waits_for.empty() || !is_over;
@@ -350,15 +335,12 @@ class JobBuilder {
   std::size_t add_selected_node(const PlanAction& action, const std::string& claim,
                                 std::size_t nominated) {
     const CachedObject seen{.object = cache_.claim(action.namespace_name, claim)->object};
-    made_.jobs.push_back(
-        {.object = {.kind = RefKind::persistent_volume_claim,
-                    .namespace_name = action.namespace_name,
-                    .name = claim},
-         .ask = {},
-         .unit = {},
-         .seen = seen,
-         .steps = {{.kind = WriteKind::select_node, .node = action.node, .patch = {}}},
-         .needs = {nominated}});
+    made_.jobs.push_back({.object = {.kind = RefKind::persistent_volume_claim,
+                                     .namespace_name = action.namespace_name,
+                                     .name = claim},
+                          .seen = seen,
+                          .steps = {{.kind = WriteKind::select_node, .node = action.node}},
+                          .needs = {nominated}});
     return made_.jobs.size() - 1;
   }
 
@@ -400,10 +382,9 @@ class JobBuilder {
     if (!seen->object.leaving) {
       StatusPatch mark = eviction_mark(cause, plan_.id, rules_.names_causes);
       if (changes(mark, seen->object)) {
-        steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
+        steps.push_back({.kind = WriteKind::patch_pod, .patch = std::move(mark)});
       }
-      steps.push_back(
-          {.kind = strict ? WriteKind::evict : WriteKind::erase, .node = {}, .patch = {}});
+      steps.push_back({.kind = strict ? WriteKind::evict : WriteKind::erase});
     }
     WriteJob& job = made_.jobs[add(action, *seen, std::move(steps))];
     if (const auto unit = unit_of_.find(job.object); unit != unit_of_.end())
@@ -411,16 +392,7 @@ class JobBuilder {
     job.needs = of_queue ? queue_jobs_ : ask->second.nominations;
     job.is_eviction = true;
     if (job.steps.empty()) return;
-    std::string by = of_queue ? "queue" : of_ask->kind == RefKind::pod_group ? "podgroup" : "pod";
-    if (rules_.names_causes) by += " " + name_text(cause.ask);
-    job.event = EventRequest{
-        .regarding = seen->object,
-        .regarding_kind = "Pod",
-        .is_warning = false,
-        .reason = "Preempted",
-        .action = "Preempting",
-        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
-    if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
+    job.event = preempted_event(seen->object, cause, action.node, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {
@@ -429,9 +401,9 @@ class JobBuilder {
     std::vector<WriteStep> steps;
     // On a live node the phase is never touched: it would free the room on paper.
     if (cache_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
-      steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
+      steps.push_back({.kind = WriteKind::patch_pod, .patch = {.phase = "Failed"}});
     }
-    steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
+    steps.push_back({.kind = WriteKind::erase, .grace_seconds = 0});
     add(action, *seen, std::move(steps));
   }
 
@@ -471,7 +443,7 @@ class JobBuilder {
     }
     const PlanAction action{
         .type = ActionType::nominate, .namespace_name = object.namespace_name, .name = object.name};
-    add(action, pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
+    add(action, pod, {{.kind = WriteKind::patch_pod, .patch = std::move(patch)}});
   }
 
   void end_reservation_with(WriteJob& place) const {
@@ -534,13 +506,9 @@ class JobBuilder {
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,
                  .object = object,
-                 .ask = {},
-                 .unit = {},
                  .seen = *seen,
                  .steps = {{.kind = of_pod ? WriteKind::patch_pod : WriteKind::patch_group,
-                            .node = {},
-                            .patch = std::move(patch)}},
-                 .needs = {}});
+                            .patch = std::move(patch)}}});
     if (of_pod) add_failed_event(job);
   }
 
@@ -561,14 +529,11 @@ class JobBuilder {
       if (bind == bind_jobs_.end()) return;  // One was refused already.
       needs.push_back(bind->second);
     }
-    made_.jobs.push_back(
-        {.urgency = Urgency::condition,
-         .object = ref_of(ask),
-         .ask = {},
-         .unit = {},
-         .seen = *group,
-         .steps = {{.kind = WriteKind::patch_group, .node = {}, .patch = std::move(patch)}},
-         .needs = std::move(needs)});
+    made_.jobs.push_back({.urgency = Urgency::condition,
+                          .object = ref_of(ask),
+                          .seen = *group,
+                          .steps = {{.kind = WriteKind::patch_group, .patch = std::move(patch)}},
+                          .needs = std::move(needs)});
   }
 
   const Plan& plan_;

@@ -34,7 +34,6 @@
 
 #include "control/brakes.hpp"
 #include "control/port.hpp"
-#include "kube/plane_cache.hpp"
 #include "kube/version_cache.hpp"
 #include "kube/write_calls.hpp"
 #include "model/configuration.hpp"

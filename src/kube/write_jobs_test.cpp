@@ -90,7 +90,7 @@ TEST_F(WriteJobsTest, AnAskSeesNoNamesOfOtherNamespaces) {
   see(job_object("urgent"));
   Plan plan{.id = "0123"};
   plan.asks = {pod_ask("urgent", Outcome::waits, "n1")};
-  Sentence sentence{.text = "waits; p is no longer nominated to n2, where ", .mentions = {}};
+  Sentence sentence{.text = "waits; p is no longer nominated to n2, where "};
   sentence.add_mention(MentionKind::pod, "b", "Pod b/web");
   sentence.add(" goes");
   plan.status = {{.object = pod_ref("a", "urgent"),

@@ -44,10 +44,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
               .plan_now = plan_now,
               .added = now,
               .not_before = now,
-              .sent_at = now,
-              .refusal = {},
-              .needs = {},
-              .also = {}};
+              .sent_at = now};
     for (const std::size_t need : live.job.needs) {
       const auto other = joined.find(first + need);
       const std::uint64_t on = other == joined.end() ? first + need : other->second;
@@ -711,7 +708,6 @@ void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer&
 void WriteQueue::report_left_behind(const Live& live) {
   ++statistics_.left_behind;
   add_event({.regarding = live.job.seen.object,
-             .regarding_kind = "Pod",
              .is_warning = true,
              .reason = "LeftBehind",
              .action = "Preempting",

@@ -49,7 +49,7 @@
 #include "base/backoff.hpp"
 #include "control/allowance.hpp"
 #include "control/port.hpp"
-#include "kube/write_answers.hpp"
+#include "kube/write_calls.hpp"
 #include "kube/write_jobs.hpp"
 
 namespace makeway::kube {

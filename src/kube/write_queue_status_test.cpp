@@ -17,14 +17,8 @@ WriteJob status_job(std::string status, bool can_wait) {
   seen.uid = "q";
   seen.version = "1";
   return {.object = *parse_ref("Queue team"),
-          .ask = {},
-          .unit = {},
           .seen = {.object = std::move(seen)},
-          .steps = {{.kind = WriteKind::patch_own,
-                     .node = {},
-                     .patch = {},
-                     .status = std::move(status)}},
-          .needs = {},
+          .steps = {{.kind = WriteKind::patch_own, .status = std::move(status)}},
           .can_wait = can_wait};
 }
 ApiResult<HttpAnswer> status_written(std::string_view version) {
@@ -91,10 +85,7 @@ TEST_F(WriteQueueStatuses, APlanMadeBeforeARefusedStatusEvictsNoPodForQueues) {
   EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
   mark_and_evict("other");
   queue.add("0124", Time{500},
-            {.jobs = {victim_of("low", {}, "Queue team")},
-             .refused = {},
-             .heard = queue.statuses_refused()},
-            now);
+            {.jobs = {victim_of("low", {}, "Queue team")}, .heard = queue.statuses_refused()}, now);
   mark_and_evict("low");
 }
 

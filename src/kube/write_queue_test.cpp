@@ -111,10 +111,9 @@ TEST_F(WriteQueueTest, NominationsToOneNodeThatWaitAreOne) {
   add({queued_job("u", {nominate_step()})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   for (const std::string plan : {"2", "3", "4"}) {
-    queue.add(plan, Time{600}, {.jobs = {queued_job("u", {nominate_step()})}, .refused = {}}, now);
+    queue.add(plan, Time{600}, {.jobs = {queued_job("u", {nominate_step()})}}, now);
   }
-  queue.add("5", Time{700}, {.jobs = {queued_job("u", {nominate_step()}), victim}, .refused = {}},
-            now);
+  queue.add("5", Time{700}, {.jobs = {queued_job("u", {nominate_step()}), victim}}, now);
   EXPECT_EQ(queue.unsent(), 2U);
   EXPECT_EQ(next(), "");
   reply(http_answer(200, queued_pod("u", "2")));
@@ -179,7 +178,7 @@ TEST_F(WriteQueueTest, ANominationThatIsThereIsNotSentAgain) {
       R"("nominatedNodeName":"n1","conditions":[{"type":"makeway.dev/Nominated","status":"True",)"
       R"("reason":"Nominated","message":"node n1, plan 0123"}]}})";
   add({queued_job("u", {nominate_step()})});
-  WriteJob wait = queued_job("u", {{.kind = WriteKind::await, .node = "n1", .patch = {}}});
+  WriteJob wait = queued_job("u", {{.kind = WriteKind::await, .node = "n1"}});
   wait.needs = {0};
   wait.waits_because = "no volume yet";
   wait.awaits_volume = true;
@@ -405,8 +404,7 @@ TEST_F(WriteQueueTest, IfNoMemberLeftAllMembersStay) {
 // SPEC section 8: a nomination is on the server before the first write that relies on it; what was
 // seen may be older than our own clearing of it, which is still on its way.
 TEST_F(WriteQueueTest, ANominationThatIsBeingTakenBackIsMadeAnew) {
-  add({queued_job(
-      "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
+  add({queued_job("u", {{.kind = WriteKind::patch_pod, .patch = cleared_nomination("0122")}})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   const Sending clear = sending;
   WriteStep stands = nominate_step();
@@ -439,8 +437,7 @@ TEST_F(WriteQueueTest, ANominationThatStandsIsNotWrittenAgain) {
   add({queued_job("u", {stands}), victim});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   // The clearing that it waits for is refused: it still stands.
-  add({queued_job(
-      "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
+  add({queued_job("u", {{.kind = WriteKind::patch_pod, .patch = cleared_nomination("0122")}})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   const Sending clear = sending;
   add({queued_job("u", {stands})});
@@ -451,7 +448,7 @@ TEST_F(WriteQueueTest, ANominationThatStandsIsNotWrittenAgain) {
 }
 
 TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
-  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   WriteJob bind = queued_job("p", {bind_step()});
@@ -472,7 +469,7 @@ TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
 
 TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
   const auto word = [](std::string_view message) {
-    WriteJob made = queued_job("p", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+    WriteJob made = queued_job("p", {{.kind = WriteKind::patch_pod}});
     made.urgency = Urgency::condition;
     made.steps[0].patch.conditions = {
         {"PodScheduled", false, "Unschedulable", std::string(message)}};
@@ -498,7 +495,7 @@ TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
 }
 
 TEST_F(WriteQueueTest, AConditionWhoseAnswerIsLostIsSaidAgain) {
-  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   add({word});
@@ -518,7 +515,7 @@ TEST_F(WriteQueueTest, AConditionWhoseAnswerIsLostIsSaidAgain) {
 
 // Rule 6: a word that has to be said again keeps no write waiting that places.
 TEST_F(WriteQueueTest, AConditionThatFailsGivesWayToWhatWaitsBehindIt) {
-  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   add({word});
@@ -532,7 +529,7 @@ TEST_F(WriteQueueTest, AConditionThatFailsGivesWayToWhatWaitsBehindIt) {
 }
 
 TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsWrittenAgainAtOnce) {
-  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
   add({word});
@@ -552,11 +549,10 @@ TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsWrittenAgainAtO
 // news within a minute, also before the watch has shown the first.
 TEST_F(WriteQueueTest, AConditionThatANominationWroteIsNotWrittenAgainSoon) {
   add({queued_job("p", {{.kind = WriteKind::patch_pod,
-                         .node = {},
                          .patch = nomination("n1", "0123", "1 pod must leave n1")}})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
   reply(http_answer(200, queued_pod("p", "2")));
-  WriteJob word = queued_job("p", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  WriteJob word = queued_job("p", {{.kind = WriteKind::patch_pod}});
   word.urgency = Urgency::condition;
   word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "it waits"}};
   add({word});

@@ -1,6 +1,5 @@
 // Replicas over planes, live (SPEC sections 4 and 8): a home server with the schedules, and planes
 // with API servers and controllers of their own. Every plan is judged.
-#include "kube/live_planes.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

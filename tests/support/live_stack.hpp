@@ -24,7 +24,7 @@
 #include "kube/actuator.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
 #include "model/profiles.hpp"
 #include "policies/decide.hpp"
 #include "support/fake_json.hpp"

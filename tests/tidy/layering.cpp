@@ -73,7 +73,7 @@ const std::vector<Library>& library_table() {
       {"signal.h", {"kube", "server", "cli"}, "a facade"},
       {"poll.h", {"kube", "server", "cli"}, "a facade"},
       {"termios.h", {"cli"}, "cli/tty_screen.hpp"},
-      {"spawn.h", {"kube"}, "kube/run_program.hpp"},
+      {"spawn.h", {"kube"}, "kube/exec_plugin.hpp"},
       {"netinet/", {"kube", "server"}, "a facade"},
       {"pthread.h", {"server"}, "server/thread_name.hpp"},
   };

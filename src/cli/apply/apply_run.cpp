@@ -14,10 +14,10 @@
 #include "cli/problem_text.hpp"
 #include "codec/json_value.hpp"
 #include "control/control_loop.hpp"
+#include "kube/clocks.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
 #include "kube/own_rights.hpp"
-#include "kube/system_clock.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway::cli {

@@ -11,7 +11,7 @@
 
 #include "cli/apply/apply_asks.hpp"
 #include "cli/palette.hpp"
-#include "control/apply_progress.hpp"
+#include "control/approved_plan.hpp"
 
 namespace makeway::cli {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kube/own_rights.hpp"
-#include "kube/plane_resources.hpp"
+#include "kube/resources.hpp"
 
 namespace makeway::cli {
 namespace {

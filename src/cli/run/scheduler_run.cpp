@@ -15,10 +15,10 @@
 #include "cli/run/run_log.hpp"
 #include "cli/run/watcher_list.hpp"
 #include "control/control_loop.hpp"
+#include "kube/clocks.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
 #include "kube/own_rights.hpp"
-#include "kube/system_clock.hpp"
 #include "server/run_pages.hpp"
 
 namespace makeway::cli {

@@ -1,3 +1,5 @@
+// The clock of the machine, for code that takes a Clock and must know when credentials expire.
+//
 // ServerTime: what the API server's clock says, from its Date headers and our monotonic clock.
 //
 // A Date is cut to whole seconds and was true when the answer was written, so the server's time is
@@ -10,9 +12,15 @@
 #include <limits>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "base/time.hpp"
 
 namespace makeway::kube {
+
+class SystemClock final : public Clock {
+ public:
+  Time now() const override;
+};
 
 class ServerTime {
  public:

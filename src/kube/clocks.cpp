@@ -1,6 +1,13 @@
-#include "kube/server_time.hpp"
+#include "kube/clocks.hpp"
+
+#include <chrono>
 
 namespace makeway::kube {
+
+Time SystemClock::now() const {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count()};
+}
 
 void ServerTime::note(Time date, Time monotonic) {
   const std::int64_t offset_ms = date.ms - monotonic.ms;
