@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "policies/queue/queue_victims.hpp"
+#include "policies/queue/queue_candidates.hpp"
 
 namespace makeway {
 
@@ -50,7 +50,7 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
     after_.moved(pod, world.cluster().pods().node[pod], -1);
   }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
-    if (QueueTable::may_come(world.survey(), world.holds(), pod)) nominated_.push_back(pod);
+    if (world.holds().may_come(pod)) nominated_.push_back(pod);
   }
   world.now().attach(now_);
   world.after().attach(after_);
