@@ -317,7 +317,7 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
   return std::nullopt;
 }
 
-// ---- Orders, and what a choice comes to ---------------------------------------------------------
+// ---- Orders -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -336,8 +336,6 @@ std::int64_t scaled(std::int64_t part, std::int64_t whole, std::int64_t scale, b
 }
 
 }  // namespace
-
-// ---- Orders -------------------------------------------------------------------------------------
 
 /// The largest relative difference over what is asked for. Every pod takes one of `pods`.
 std::int64_t VictimLadder::deviation_ppm(std::uint32_t at) const {
