@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 
 namespace makeway {
 
@@ -33,7 +34,7 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const Holds& hold
       ask_(ask),
       holds_(holds),
       placing_(survey.verdicts_of(ask)),
-      requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
+      requests_(request_of(survey.cluster(), ask)),
       ports_(survey, scratch, ask),
       constraints_(survey, scratch, ask) {
   const Cluster& cluster = survey.cluster();

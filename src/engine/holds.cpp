@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "engine/constraints.hpp"
 #include "model/find_resource.hpp"
 #include "model/names.hpp"
@@ -73,7 +74,7 @@ std::vector<std::int64_t> claim_need(const Cluster& cluster, const ReplicaSchedu
     if (found) amounts[found->value] = std::max(amounts[found->value], wanted.amount);
   }
   for (const PodIndex pod : still_there) {
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+    for (const ResourceAmount& item : request_of(cluster, pod)) {
       std::int64_t& amount = amounts[item.resource.value];
       amount = std::max<std::int64_t>(0, saturated_sub(amount, item.amount));
     }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "policies/queue/victim_set.hpp"
 
 namespace makeway {
@@ -143,8 +144,7 @@ void QueueCandidates::add_amounts(const QueueCandidate& candidate,
                                   std::span<std::int64_t> sums) const {
   for (const PodIndex pod : pods_of(candidate)) {
     if (table_.is_nowhere(pod)) continue;
-    for (const ResourceAmount& item :
-         world_.cluster().requests(world_.cluster().pods().requests[pod])) {
+    for (const ResourceAmount& item : request_of(world_.cluster(), pod)) {
       const std::size_t column = table_.column(item.resource);
       if (column == QueueTable::no_column) continue;
       sums[column] = saturated_add(sums[column], item.amount);

@@ -7,6 +7,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
+#include "engine/amounts.hpp"
 #include "policies/queue/division.hpp"
 
 namespace makeway {
@@ -104,7 +105,7 @@ void QueueTable::hold_outside(const Holds& holds, PodIndex pod, OutsideHeld& hel
     held.now.resize(cluster_.nodes().slots() * resources_.size());
     held.after.resize(held.now.size());
   }
-  for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     const std::size_t column = column_of_[item.resource.value];
     if (column == no_column) continue;
     const std::size_t at = node.value * resources_.size() + column;
@@ -154,7 +155,7 @@ void QueueTable::count_pods(Survey& survey, const Holds& holds, const VictimRule
       if (!at->second) continue;
     }
     const bool young = !bound && rules.delayed_until(pods.created[pod]).has_value();
-    for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+    for (const ResourceAmount& item : request_of(cluster_, pod)) {
       const std::size_t column = column_of_[item.resource.value];
       if (column == no_column) continue;
       QueueNumbers& numbers = at(row, column);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "model/planes.hpp"
@@ -61,9 +62,7 @@ ReplicaProof::Missing ReplicaProof::missing_on(PlaceIndex place, std::uint32_t r
   for (const ReplicaIndex index : fleet_.in_order(place)) {
     const FleetReplica& replica = fleet_.replica(index);
     if (!fleet_.ever_usable(replica, priority)) continue;
-    for (std::size_t column = 0; column < room_.size(); ++column) {
-      room_[column] = saturated_add(room_[column], fleet_.amounts(replica)[column]);
-    }
+    add_row(room_, fleet_.amounts(replica));
   }
   const std::span<const std::int64_t> amounts = fleet_.request(request);
   for (std::size_t column = 0; column < room_.size(); ++column) {

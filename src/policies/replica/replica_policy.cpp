@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "model/names.hpp"
 #include "policies/policy.hpp"
 #include "policies/replica/replica_actions.hpp"
@@ -163,16 +164,12 @@ bool ReplicaPhases::fits(PlaceIndex place, std::span<const std::int64_t> request
 void ReplicaPhases::come(PlaceIndex place, std::span<const std::int64_t> request) {
   occupy(place, request);
   const std::span<std::int64_t> free = fleet_.free_room(place);
-  for (std::size_t column = 0; column < request.size(); ++column) {
-    free[column] = saturated_sub(free[column], request[column]);
-  }
+  subtract_row(free, request);
 }
 
 void ReplicaPhases::occupy(PlaceIndex place, std::span<const std::int64_t> request) {
   const std::span<std::int64_t> room = fleet_.room(place);
-  for (std::size_t column = 0; column < request.size(); ++column) {
-    room[column] = saturated_sub(room[column], request[column]);
-  }
+  subtract_row(room, request);
 }
 
 /// The place where least of the counted resource is left over; by name where that is equal.
@@ -275,9 +272,7 @@ void ReplicaPhases::lift(const ReplicaAsk& ask) {
   std::erase_if(held_, [&](const HeldPlace& hold) {
     if (hold.ask != ask.deployment) return false;
     const std::span<std::int64_t> room = fleet_.room(hold.place);
-    for (std::size_t column = 0; column < room.size(); ++column) {
-      room[column] = saturated_add(room[column], hold.amounts[column]);
-    }
+    add_row(room, hold.amounts);
     const PlaneIndex plane = fleet_.places()[hold.place].plane;
     for (std::uint32_t request = 0; request < fleet_.request_count(); ++request) {
       full_[request * fleet_.planes().size() + plane.value] = 0;
@@ -357,9 +352,7 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
     fleet_.take(index);
     const FleetReplica& replica = fleet_.replica(index);
     const std::span<const std::int64_t> amounts = fleet_.freed(replica);
-    for (std::size_t column = 0; column < room.size(); ++column) {
-      room[column] = saturated_add(room[column], amounts[column]);
-    }
+    add_row(room, amounts);
     claim.victims.push_back({.replica = index});
     if (replica.victim_class != ReplicaClass::committed) continue;
     const FleetShare& share = fleet_.shares()[replica.share];

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "model/required_node.hpp"
 
 namespace makeway {
@@ -183,7 +184,7 @@ void CandidateSearch::add_group(UnitIndex index) {
 }
 
 void CandidateSearch::add_frees(PodIndex pod, std::span<std::int64_t> row) const {
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     const std::int32_t entry = shortfall_->entry_of[item.resource.value];
     if (entry < 0) continue;
     std::int64_t& sum = row[static_cast<std::size_t>(entry)];

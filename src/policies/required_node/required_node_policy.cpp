@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 #include "engine/refusals.hpp"
 #include "engine/room.hpp"
 #include "model/required_node.hpp"
@@ -267,9 +268,7 @@ Shortfall PinnedAsk::shortfall() {
   std::vector<std::int64_t> free(world_.cluster().order().columns());
   Room(world_).free_for(node_, Horizon::soon, fit_->hold_ask(), free);
   const std::span<const std::int64_t> claimed = fit_->kept_free();
-  for (std::size_t column = 0; column < claimed.size(); ++column) {
-    free[column] = saturated_sub(free[column], claimed[column]);
-  }
+  subtract_row(free, claimed);
   return shortfall_of(fit_->requests(), free);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
+#include "engine/amounts.hpp"
 #include "policies/shared/fallen_gangs.hpp"
 #include "policies/shared/plan_writer.hpp"
 
@@ -371,10 +372,7 @@ std::pair<std::int64_t, std::vector<std::int64_t>> VictimLadder::size_of(std::ui
   std::vector<std::int64_t> amounts(allocatable.size());
   for (const PodIndex pod : task_.candidates.pods_of(unit(at))) {
     if (cluster.pods().node[pod] != task_.node) continue;
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
-      std::int64_t& sum = amounts[item.resource.value];
-      sum = saturated_add(sum, item.amount);
-    }
+    add_request(amounts, request_of(cluster, pod));
   }
   std::int64_t share = 0;
   for (std::size_t column = 0; column < amounts.size(); ++column) {

@@ -21,6 +21,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/amounts.hpp"
 #include "model/session_names.hpp"
 #include "policies/policy.hpp"
 #include "policies/session/session_actions.hpp"
@@ -410,12 +411,12 @@ bool SessionPolicy::resumes_in(RoomRows& room, Outcome outcome, const SessionEnt
   std::size_t done = 0;
   for (; done < kernels.size(); ++done) {
     const SessionKernel& kernel = kernels[done];
-    const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
+    const RequestRow amounts = request_of(cluster, kernel.row);
     if (!room.fits(kernel.place, amounts)) break;
     room.take(kernel.place, amounts);
   }
   for (std::size_t at = 0; at < done; ++at) {
-    room.give(kernels[at].place, cluster.requests(cluster.pods().requests[kernels[at].row]));
+    room.give(kernels[at].place, request_of(cluster, kernels[at].row));
   }
   if (done < kernels.size()) return false;
   ask.outcome = outcome;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/amounts.hpp"
+
 namespace makeway {
 
 SessionVictims::SessionVictims(const SessionTable& table, const SessionSettings& settings,
@@ -58,7 +60,7 @@ void SessionVictims::move(SessionIndex session, bool leaves) {
   for (const SessionKernel& kernel : table_.kernels(entry)) {
     if (!kernel.place.exists() || open_[kernel.place] == 0) continue;
     const auto shift = [&](PodIndex row) {
-      const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
+      const RequestRow amounts = request_of(cluster, row);
       if (leaves) {
         room_.give(kernel.place, amounts);
       } else {
@@ -258,7 +260,7 @@ bool SessionVictims::shares_of(SessionPlace place, std::span<const ResourceAmoun
     const bool suspends = fate(candidates_[rank]) == SessionFate::suspends;
     for (const PodIndex row : {kernel.row, suspends ? PodIndex{} : kernel.memory_row}) {
       if (!row.exists()) continue;
-      for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[row])) {
+      for (const ResourceAmount& item : request_of(cluster, row)) {
         const auto found = std::ranges::find(missing_, item.resource);
         if (found == missing_.end()) continue;
         const auto column = static_cast<std::size_t>(found - missing_.begin());

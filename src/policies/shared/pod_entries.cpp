@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/amounts.hpp"
 #include "model/request.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
@@ -52,10 +53,9 @@ void add_holder(const World& world, PodIndex pod, const std::optional<Reason>& w
                 PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   const PodColumns& pods = cluster.pods();
-  const bool holds =
-      std::ranges::any_of(cluster.requests(pods.requests[pod]), [&](const ResourceAmount& item) {
-        return cluster.resources().name(item.resource) == refusal.detail;
-      });
+  const bool holds = std::ranges::any_of(request_of(cluster, pod), [&](const ResourceAmount& item) {
+    return cluster.resources().name(item.resource) == refusal.detail;
+  });
   if (!holds || !why) return;
   PlanHolder holder{.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
                     .name = std::string(pods.name[pod.value]),

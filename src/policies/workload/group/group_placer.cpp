@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
+#include "engine/amounts.hpp"
 
 namespace makeway {
 
@@ -173,9 +174,7 @@ std::vector<std::int64_t> room_of_all_nodes(Survey& survey) {
   std::vector<std::int64_t> totals(survey.cluster().order().columns());
   for (const NodeIndex node : survey.nodes()) {
     const std::span<const std::int64_t> row = survey.allocatable(node);
-    for (std::size_t column = 0; column < totals.size(); ++column) {
-      totals[column] = saturated_add(totals[column], row[column]);
-    }
+    add_row(totals, row);
   }
   return totals;
 }
@@ -204,7 +203,7 @@ void order_members(World& world, MemberOrder order, std::vector<PodIndex>& membe
   for (const PodIndex pod : members) {
     Ranked entry{.name = pods.name[pod.value], .pod = pod};
     if (largest) {
-      entry.share = share_of(cluster.requests(cluster.pods().requests[pod]), totals);
+      entry.share = share_of(request_of(cluster, pod), totals);
     } else {
       entry.priority = pods.priority[pod];
       // A missing creation time counts as the latest.
