@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 
 namespace makeway {
 namespace {

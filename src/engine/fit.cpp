@@ -10,10 +10,8 @@
 #include <string_view>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 
 namespace makeway {
-
 namespace {
 
 /// part / whole in thousandths; huge amounts lose low bits instead of overflowing.

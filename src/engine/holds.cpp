@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "engine/constraints.hpp"
 #include "model/find_resource.hpp"
 #include "model/names.hpp"

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 
-#include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
-
 namespace makeway {
-
 namespace {
 
 /// How many of the descending priorities are above. With a good limit only the last few are not, so

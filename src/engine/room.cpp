@@ -1,7 +1,6 @@
 #include "engine/room.hpp"
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 
 namespace makeway {
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
-
 namespace makeway {
 
 Scratch::Scratch(const Cluster& cluster)

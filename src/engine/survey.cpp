@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/amounts.hpp"
 #include "model/cordon.hpp"
 #include "model/names.hpp"
 #include "model/node_match.hpp"

@@ -17,7 +17,6 @@
 #include "policies/policy.hpp"
 
 namespace makeway {
-
 namespace {
 
 /// Recheck: when time alone could change the plan (`Decision::recheck_at`, SPEC section 8).

@@ -13,7 +13,6 @@
 #include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
-
 namespace {
 
 /// Leaves that may have to give, or use more than they may.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "policies/queue/queue_candidates.hpp"
 
 namespace makeway {

@@ -7,7 +7,6 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
-#include "engine/amounts.hpp"
 #include "policies/queue/division.hpp"
 
 namespace makeway {

@@ -11,7 +11,6 @@
 #include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
-
 namespace {
 
 void add_victim(const PlanReplicaClaim& claim, const PlanReplicaVictim& victim,

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "model/planes.hpp"

@@ -17,14 +17,12 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "model/names.hpp"
 #include "policies/policy.hpp"
 #include "policies/replica/replica_actions.hpp"
 #include "policies/replica/replica_run.hpp"
 
 namespace makeway {
-
 namespace {
 
 class ReplicaPhases {

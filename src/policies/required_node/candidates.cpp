@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "model/required_node.hpp"
 
 namespace makeway {

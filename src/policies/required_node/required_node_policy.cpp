@@ -19,8 +19,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "engine/refusals.hpp"
 #include "engine/room.hpp"
 #include "model/required_node.hpp"
@@ -35,7 +33,6 @@
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
-
 namespace {
 
 /// While it lives, leaving pods count on the node by the rule of pinned asks.

@@ -6,7 +6,6 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
-#include "engine/amounts.hpp"
 #include "policies/shared/fallen_gangs.hpp"
 #include "policies/shared/plan_writer.hpp"
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "engine/refusals.hpp"
 #include "engine/room.hpp"
 #include "model/gpus.hpp"

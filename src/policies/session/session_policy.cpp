@@ -21,7 +21,6 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/amounts.hpp"
 #include "model/session_names.hpp"
 #include "policies/policy.hpp"
 #include "policies/session/session_actions.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 
 namespace makeway {
 namespace {

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 #include "policies/shared/cluster_text.hpp"

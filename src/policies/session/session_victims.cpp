@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/amounts.hpp"
-
 namespace makeway {
 
 SessionVictims::SessionVictims(const SessionTable& table, const SessionSettings& settings,

@@ -4,13 +4,11 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/amounts.hpp"
 #include "model/request.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
-
 namespace {
 
 constexpr std::size_t spared_max = 10;

@@ -5,7 +5,6 @@
 
 #include "base/checked_math.hpp"
 #include "base/winner_tree.hpp"
-#include "engine/amounts.hpp"
 #include "engine/room.hpp"
 
 namespace makeway {

@@ -10,7 +10,6 @@
 #include "policies/workload/pod/pod_explain.hpp"
 
 namespace makeway {
-
 namespace {
 
 std::size_t node_count(const PlanAsk& ask) {

@@ -5,9 +5,6 @@
 #include <limits>
 #include <tuple>
 
-#include "base/checked_math.hpp"
-#include "engine/amounts.hpp"
-
 namespace makeway {
 
 GroupPlacer::GroupPlacer(World& world, const PlanningRules& planning, const GroupDomain& domain,

@@ -5,7 +5,6 @@
 #include "policies/workload/cascades.hpp"
 
 namespace makeway {
-
 namespace {
 
 constexpr std::size_t few = 16;  ///< Nodes that are looked at first for a single ask.

@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 
-#include "engine/amounts.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/pod_entries.hpp"
