@@ -301,6 +301,9 @@ std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, El
 }
 
 // ---- Promises -----------------------------------------------------------------------------------
+//
+// Which pod is promised which place, and whether a trial leaves it to that pod
+// (docs/decisions/0013-promises.md).
 
 namespace {
 
