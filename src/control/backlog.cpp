@@ -12,6 +12,7 @@
 #include "model/names.hpp"
 #include "model/node_match.hpp"
 #include "model/required_node.hpp"
+#include "model/selector.hpp"
 
 namespace makeway {
 namespace {
@@ -70,7 +71,6 @@ bool waits_for_victim_of(const Plan& plan, const PlanAsk& ask) {
 Hold surely_held(const Cluster& cluster, PodIndex pod, NodeIndex node) {
   const PodColumns& pods = cluster.pods();
   const NodeColumns& nodes = cluster.nodes();
-  const UnitIndex unit = pods.unit[pod];
   const PodShape& shape = cluster.shape(pods.shape[pod]);
   const RequestRow room = cluster.requests(nodes.allocatable[node]);
   const bool too_large =
@@ -78,21 +78,26 @@ Hold surely_held(const Cluster& cluster, PodIndex pod, NodeIndex node) {
         const auto has = std::ranges::find(room, wanted.resource, &ResourceAmount::resource);
         return wanted.amount > (has == room.end() ? 0 : has->amount);
       });
-  const bool other_regime = nodes.claims[node] != NodeClaims{};
   const bool tainted =
       nodes.flags[node].unschedulable ||
       std::ranges::any_of(cluster.taints(nodes.taints[node]), [&](const Taint& taint) {
         return keeps_away(taint) && !tolerates(shape, taint);
       });
-  const bool refused = tainted || !shape.claims.empty() ||
-                       !allows_node(shape, cluster.label_objects(nodes.labels[node]),
-                                    cluster.text(nodes.name[node]));
-  const bool only_reserved = cluster.notes(pods.notes[pod]).only_reserved();
-  return {.pod = pod,
-          .unit = unit,
-          .node = node,
-          .rank = {.priority = cluster.units()[unit].scheduling_priority},
-          .is_void = too_large || other_regime || refused || only_reserved};
+  const std::string_view name = cluster.text(nodes.name[node]);
+  const std::string& only = cluster.notes(pods.notes[pod]).required_node;
+  const bool refused = tainted || !shape.claims.empty() || !shape.unsupported.empty() ||
+                       (!only.empty() && only != name) ||
+                       !allows_node(shape, cluster.label_objects(nodes.labels[node]), name);
+  const bool may_be_replica =
+      !cluster.own<ReplicaSchedule>().empty() &&
+      find_label(cluster.label_objects(pods.labels[pod]), names::deployment).has_value();
+  const bool own_regime =
+      nodes.claims[node] == NodeClaims{} && !pods.flags[pod].kernel && !may_be_replica;
+  Hold hold = nomination_hold(
+      cluster, pod, node,
+      {.regime_admits = own_regime, .node_takes = !too_large && !refused, .pinned = true});
+  hold.reserved = false;
+  return hold;
 }
 
 /// Whether the spec of a pod has changed; its notes are written by us, too.

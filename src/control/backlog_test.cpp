@@ -334,6 +334,20 @@ TEST_F(BacklogTest, AnAskThatGoesElsewhereFreesItsPromisedRoom) {
   EXPECT_EQ(due(2), Names{"a"});
 }
 
+TEST_F(BacklogTest, ANominationThatCanNeverComeTrueKeepsNoAskAsleep) {
+  Pod high = pod("high", 4'000, 100);
+  high.nominated_node = "n1";
+  high.shape.unsupported = {"schedulingGate quota"};
+  change(bound(pod("x", 4'000), "n1"), 0);
+  change(high, 0);
+  change(pod("a", 4'000), 0);
+  due(0);
+  learn(Outcome::infeasible, 0);
+  EXPECT_EQ(due(1), Names{});
+  gone("x", 2);
+  EXPECT_EQ(due(2), (Names{"high", "a"}));
+}
+
 TEST_F(BacklogTest, ARefusedActionBacksOffOneSecondDoublingToSixty) {
   change(pod("a", 3'000), 0);
   std::int64_t now = 0;

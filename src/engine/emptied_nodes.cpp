@@ -214,8 +214,7 @@ void EmptiedNodes::make_own_sums(NodeIndex node) {
   std::ranges::copy(world_.used(node), row);
   for (std::size_t at = leavers.size(); at-- > 0; row -= columns_) {
     std::copy_n(row, columns_, row - columns_);
-    for (const ResourceAmount& item :
-         cluster_.requests(cluster_.pods().requests[leavers[at].second])) {
+    for (const ResourceAmount& item : request_of(cluster_, leavers[at].second)) {
       std::int64_t& used = (row - columns_)[item.resource.value];
       used = saturated_sub(used, item.amount);
     }
@@ -303,7 +302,7 @@ void EmptiedNodes::expect(PodIndex pod, NodeIndex node) {
     expected_.insert(expected_.end(), before.begin(), before.end());
   }
   expected_pods_.emplace_back(pod, node);
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     std::int64_t& used = expected_[at - 1 + item.resource.value];
     used = saturated_add(used, item.amount);
   }

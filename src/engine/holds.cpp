@@ -4,9 +4,10 @@
 
 #include "base/checked_math.hpp"
 #include "engine/constraints.hpp"
+#include "model/find_resource.hpp"
 #include "model/names.hpp"
+#include "model/planes.hpp"
 #include "model/required_node.hpp"
-#include "model/selector.hpp"
 
 namespace makeway {
 
@@ -40,20 +41,12 @@ Holds::Holds(Survey& survey, const Configuration& configuration)
 bool Holds::asks_pinned(PodIndex pod) const { return survey_.regimes().crosses(pod); }
 
 Hold Holds::row(PodIndex pod, NodeIndex node) {
-  const PodColumns& pods = cluster_.pods();
-  const UnitIndex unit = pods.unit[pod];
-  Hold hold{.pod = pod,
-            .unit = unit,
-            .node = node,
-            .rank = {.priority = cluster_.units()[unit].scheduling_priority}};
-  const bool pinned = asks_pinned(pod);
-  const bool must_be_feasible = !pods.flags[pod].kernel && (pinned || !infeasible_stand_);
-  const bool only_reserved = pinned && cluster_.notes(pods.notes[pod]).only_reserved();
-  hold.is_void = !survey_.regimes().may_go(pod, node) || only_reserved ||
-                 (must_be_feasible && !survey_.could_take(pod, node));
-  hold.reserved = pinned && !hold.is_void &&
-                  required_node_of(cluster_, pod) == cluster_.text(cluster_.nodes().name[node]);
-  return hold;
+  return nomination_hold(
+      cluster_, pod, node,
+      {.regime_admits = survey_.regimes().may_go(pod, node),
+       .node_takes = cluster_.pods().flags[pod].kernel || survey_.could_take(pod, node),
+       .pinned = asks_pinned(pod),
+       .infeasible_stands = infeasible_stand_});
 }
 
 HoldAsk Holds::ask_of(PodIndex pod) const {
@@ -71,40 +64,22 @@ HoldAsk Holds::ask_of(PodIndex pod) const {
 
 // ---- Claims -------------------------------------------------------------------------------------
 
-namespace {
-
-/// What the claim needs beyond what its victims on the node still hold.
-class ClaimNeed {
- public:
-  ClaimNeed(const Cluster& cluster, const ReplicaSchedule& schedule)
-      : cluster_(cluster), amounts_(cluster.order().columns()) {
-    amounts_[resource_pods.value] = 1;
-    for (std::uint32_t column = 0; column < amounts_.size(); ++column) {
-      const std::string_view name = cluster.resources().name(ResourceIndex{column});
-      const auto found = std::ranges::find(schedule.requests, name, &Amount::resource);
-      if (found != schedule.requests.end()) amounts_[column] = found->amount;
-    }
+std::vector<std::int64_t> claim_need(const Cluster& cluster, const ReplicaSchedule& schedule,
+                                     std::span<const PodIndex> still_there) {
+  std::vector<std::int64_t> amounts(cluster.order().columns());
+  amounts[resource_pods.value] = 1;
+  for (const Amount& wanted : schedule.requests) {
+    const auto found = find_resource(cluster.resources(), wanted.resource);
+    if (found) amounts[found->value] = std::max(amounts[found->value], wanted.amount);
   }
-
-  void less(const ClaimedVictim& victim, const Scratch& scratch, NodeIndex node) {
-    const auto pod = cluster_.find_pod(victim.namespace_name, victim.name,
-                                       cluster_.text(cluster_.nodes().plane[node]));
-    if (!pod || cluster_.pods().uid[pod->value] != victim.uid) return;
-    if (scratch.node_of(*pod) != node) return;
-    for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[*pod])) {
-      std::int64_t& amount = amounts_[item.resource.value];
+  for (const PodIndex pod : still_there) {
+    for (const ResourceAmount& item : request_of(cluster, pod)) {
+      std::int64_t& amount = amounts[item.resource.value];
       amount = std::max<std::int64_t>(0, saturated_sub(amount, item.amount));
     }
   }
-
-  const std::vector<std::int64_t>& amounts() const { return amounts_; }
-
- private:
-  const Cluster& cluster_;
-  std::vector<std::int64_t> amounts_;
-};
-
-}  // namespace
+  return amounts;
+}
 
 std::vector<std::int64_t> Holds::claimed(const Scratch& scratch, NodeIndex node) const {
   std::vector<std::int64_t> held;
@@ -112,20 +87,25 @@ std::vector<std::int64_t> Holds::claimed(const Scratch& scratch, NodeIndex node)
       cluster_.nodes().flags[node].unschedulable) {
     return held;
   }
-  const Labels labels = cluster_.label_objects(cluster_.nodes().labels[node]);
-  const std::optional<std::string_view> plane = find_label(labels, names::plane);
+  const auto value =
+      replica_plane(cluster_, node, cluster_.strings().find(names::plane)).value_or(StringId{0});
+  const std::string_view plane = cluster_.text(value);
   const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
   for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
     const bool listed =
-        std::ranges::find(schedule.planes, *plane, &ReplicaPlane::name) != schedule.planes.end();
+        std::ranges::find(schedule.planes, plane, &ReplicaPlane::name) != schedule.planes.end();
     std::int64_t unmet = listed ? schedule.unmet : 0;
     for (const ReplicaClaim& claim : schedule.status.claims) {
       if (unmet-- <= 0) break;
-      if (claim.node != name || claim.plane != *plane) continue;
-      ClaimNeed need(cluster_, schedule);
-      for (const ClaimedVictim& victim : claim.victims) need.less(victim, scratch, node);
-      held.resize(need.amounts().size());
-      std::ranges::transform(held, need.amounts(), held.begin(), saturated_add);
+      if (claim.node != name || claim.plane != plane) continue;
+      std::vector<PodIndex> still_there;
+      for (const ClaimedVictim& victim : claim.victims) {
+        const auto pod = find_claimed_victim(cluster_, claim, victim);
+        if (pod && scratch.node_of(*pod) == node) still_there.push_back(*pod);
+      }
+      const std::vector<std::int64_t> need = claim_need(cluster_, schedule, still_there);
+      held.resize(need.size());
+      std::ranges::transform(held, need, held.begin(), saturated_add);
     }
   }
   return held;

@@ -5,10 +5,7 @@
 // world `after`, and the row of the pod is closed by then. Claims of replicas name no pod; they are
 // amounts of a node (`claimed`).
 //
-// `blocks` is law 7 (model/hold.hpp) for these rows. A row is void if its node is of another
-// regime, if the pinned pod has only reserved the node and no victims were chosen yet, or if the
-// node would not take the pod were it empty (kube-scheduler has no such rule, and kernels have
-// rules of their own about nodes).
+// `blocks` is law 7, and `nomination_hold` says which rows are void (model/hold.hpp).
 #pragma once
 
 #include <cstdint>
@@ -35,6 +32,8 @@ class Holds {
   std::span<const Hold> unconstrained() const { return unconstrained_; }
   /// The pod's nomination holds nothing, whatever happens; also where it has none.
   bool is_void(PodIndex pod) const { return row_of(pod).is_void; }
+  /// The nomination can come true: its queue keeps room for it.
+  bool may_come(PodIndex pod) const { return row_of(pod).may_come; }
   /// The room is that of a reservation.
   bool is_reserved(PodIndex pod) const { return row_of(pod).reserved; }
 
@@ -79,5 +78,10 @@ class Holds {
   std::vector<Hold> unconstrained_;
   SparseColumn<PodIndex, State> states_;
 };
+
+/// What a claim of the schedule needs of its node beyond what those of its victims hold that are
+/// still there, by resource column.
+std::vector<std::int64_t> claim_need(const Cluster& cluster, const ReplicaSchedule& schedule,
+                                     std::span<const PodIndex> still_there);
 
 }  // namespace makeway

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "base/checked_math.hpp"
-
 namespace makeway {
-
 namespace {
 
 /// How many of the descending priorities are above. With a good limit only the last few are not, so
@@ -77,9 +74,7 @@ void NodeScan::order_pods(NodeIndex node, Scratch::Order& order) const {
     std::int64_t* const row = order.sums.data() + at * columns;
     if (at > 0) std::copy_n(row - columns, columns, row);
     order.priorities.push_back(pods_[at].first);
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pods_[at].second])) {
-      row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
-    }
+    add_request({row, columns}, request_of(cluster, pods_[at].second));
   }
   order.valid = true;
 }

@@ -54,18 +54,12 @@ bool Room::fits(NodeIndex node, Horizon horizon, std::span<const std::int64_t> w
 
 void Room::take(PodIndex pod, Row row) const {
   const Cluster& cluster = world_.cluster();
-  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
-    std::int64_t& left = row[item.resource.value];
-    left = saturated_sub(left, item.amount);
-  }
+  subtract_request(row, request_of(cluster, pod));
 }
 
 void Room::give(PodIndex pod, Row row) const {
   const Cluster& cluster = world_.cluster();
-  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
-    std::int64_t& left = row[item.resource.value];
-    left = saturated_add(left, item.amount);
-  }
+  add_request(row, request_of(cluster, pod));
 }
 
 }  // namespace makeway

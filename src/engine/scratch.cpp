@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked_math.hpp"
-
 namespace makeway {
 
 Scratch::Scratch(const Cluster& cluster)
@@ -44,10 +42,7 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
     placed_on_[pod] = node;
     touched.placed.push_back(pod);
   }
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
-    std::int64_t& used = touched.used.at(item.resource.value);
-    used = saturated_add(used, item.amount);
-  }
+  add_request(touched.used, request_of(cluster_, pod));
   for (ScratchWatcher* watcher : watchers_) watcher->moved(pod, node, 1);
 }
 
@@ -62,7 +57,7 @@ void Scratch::leave(PodIndex pod, NodeIndex node) {
   }
   state = State::nowhere;
   bool saturated = false;
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     std::int64_t& used = touched.used.at(item.resource.value);
     saturated = saturated || used == std::numeric_limits<std::int64_t>::max();
     used -= item.amount;
@@ -74,12 +69,7 @@ void Scratch::leave(PodIndex pod, NodeIndex node) {
 /// A sum that hit the ceiling does not know how far above it was.
 void Scratch::sum_again(NodeIndex node, Row& row) const {
   std::ranges::fill(row.used, 0);
-  for_each_pod(node, [&](PodIndex pod) {
-    for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
-      std::int64_t& used = row.used.at(item.resource.value);
-      used = saturated_add(used, item.amount);
-    }
-  });
+  for_each_pod(node, [&](PodIndex pod) { add_request(row.used, request_of(cluster_, pod)); });
 }
 
 void Scratch::remove(PodIndex pod) {

@@ -119,7 +119,7 @@ bool Survey::could_take(PodIndex pod, NodeIndex node) {
   if (!only.empty() && cluster_.text(cluster_.nodes().name[node]) != only) return false;
   const std::span<const std::int64_t> has = allocatable(node);
   return std::ranges::all_of(
-             cluster_.requests(pods.requests[pod]),
+             request_of(cluster_, pod),
              [&](const ResourceAmount& item) { return item.amount <= has[item.resource.value]; }) &&
          !placing(pod, node).refused;
 }

@@ -25,6 +25,7 @@
 
 #include "base/intern.hpp"
 #include "base/sparse_column.hpp"
+#include "engine/amounts.hpp"
 #include "engine/loss_units.hpp"
 #include "engine/shape_claims.hpp"
 #include "model/cluster.hpp"

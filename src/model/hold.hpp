@@ -4,7 +4,8 @@
 // lower rank may not use the room; an ask of strictly higher rank may, and the nomination is then
 // invalid. A reservation is closed to every ask, whatever its rank, except asks that take turns on
 // its node: other pinned pods of the node, and asks that are nominated there. A void hold keeps
-// nothing.
+// nothing. `nomination_hold` says what is void, once: its callers differ in what they know about
+// the node.
 #pragma once
 
 #include <compare>
@@ -14,6 +15,8 @@
 #include "model/ids.hpp"
 
 namespace makeway {
+
+class Cluster;
 
 /// The scheduling priority; for sessions the tier of the partition comes first.
 struct HoldRank {
@@ -40,7 +43,21 @@ struct Hold {
   HoldRank rank;
   bool reserved = false;  ///< Of a pinned pod that can use the node.
   bool is_void = false;   ///< The nomination can never come true.
+  /// It can come true, so it keeps room of its queue, too. A nomination that never can is void,
+  /// except where kube-scheduler lets it stand.
+  bool may_come = true;
 };
+
+struct NominationFacts {
+  bool regime_admits = false;  ///< The pod may go to nodes of that regime (SPEC section 1).
+  bool node_takes = false;     ///< Were it empty. Kernels have rules of their own about nodes.
+  bool pinned = false;         ///< To some node: it only reserves it until its victims are chosen.
+  bool infeasible_stands = false;  ///< `workload.nominationHeldBy` preempted-pods
+};
+
+/// The nomination of a pod to a node.
+Hold nomination_hold(const Cluster& cluster, PodIndex pod, NodeIndex node,
+                     const NominationFacts& facts);
 
 /// The ask that wants the room.
 struct HoldAsk {

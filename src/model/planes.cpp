@@ -25,4 +25,10 @@ std::optional<PodIndex> find_pod_in_plane(const Cluster& cluster, std::string_vi
   return there ? there : cluster.find_pod(namespace_name, name);
 }
 
+std::optional<PodIndex> find_claimed_victim(const Cluster& cluster, const ReplicaClaim& claim,
+                                            const ClaimedVictim& victim) {
+  const auto pod = find_pod_in_plane(cluster, claim.plane, victim.namespace_name, victim.name);
+  return pod && cluster.pods().uid[pod->value] == victim.uid ? pod : std::nullopt;
+}
+
 }  // namespace makeway

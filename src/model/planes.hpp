@@ -22,4 +22,8 @@ std::optional<NodeIndex> find_node_in_plane(const Cluster& cluster, std::string_
 std::optional<PodIndex> find_pod_in_plane(const Cluster& cluster, std::string_view plane,
                                           std::string_view namespace_name, std::string_view name);
 
+/// The pod that the claim means; none: it is gone, and a new pod of the same name is another one.
+std::optional<PodIndex> find_claimed_victim(const Cluster& cluster, const ReplicaClaim& claim,
+                                            const ClaimedVictim& victim);
+
 }  // namespace makeway

@@ -3,16 +3,149 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/contain.hpp"
-#include "policies/registry.hpp"
-#include "policies/shared/recheck.hpp"
+#include "engine/departures.hpp"
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+#include "model/plan.hpp"
+#include "model/profiles.hpp"
+#include "policies/policy.hpp"
 
 namespace makeway {
 namespace {
+
+/// Recheck: when time alone could change the plan (`Decision::recheck_at`, SPEC section 8).
+///
+/// Decisions read the clock only to ask whether a time of the cluster plus a duration of the
+/// configuration has passed. The earliest of these that lies ahead is the answer, whether it would
+/// matter or not: a cycle too many costs little, one too few is a missed wake-up. They are
+///   pending      creation + engine.preemptionDelay
+///   leaving      deletion + engine.leaveTimeout; of replicas also the time of force-deletion
+///   running      start + protection.minimumRuntime, and + exemptTime of a partition
+///   sessions     the end of a grace time, the end of a back-off
+///   reservations the end of required_node.preemptionStartDelay
+///   surplus      since + replica.surplusTimeout
+/// Only lost work changes all the time. Where pods are evicted, the one that loses least may be
+/// another one a second later.
+///
+/// O(due, leaving, sessions, schedules), and O(pods) where pods have a minimum runtime or a delay.
+class Recheck {
+ public:
+  Recheck(const Cluster& cluster, const Configuration& configuration, const Plan& plan)
+      : cluster_(cluster), configuration_(configuration), plan_(plan) {}
+
+  std::optional<Time> find() {
+    read_plan();
+    read_leaving();
+    delays_.insert(configuration_.engine.preemption_delay);
+    for (const ProfileRules& each : differing_profiles(configuration_)) {
+      delays_.insert(each.configuration.engine.preemption_delay);
+    }
+    if (configuration_.protection.minimum_runtime.ms > 0 || delays_.rbegin()->ms > 0) read_pods();
+    if (configuration_.session.enabled) read_sessions();
+    if (configuration_.replica.enabled) read_schedules();
+    return earliest_;
+  }
+
+ private:
+  void note(Time time) {
+    if (time <= plan_.now) return;
+    earliest_ = std::min(earliest_.value_or(time), time);
+  }
+  void note(const std::optional<Time>& since, Duration duration) {
+    if (since && *since != no_time) note(*since + duration);
+  }
+
+  void read_plan() {
+    const auto makes_leave = [](const PlanAsk& ask) {
+      return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
+    };
+    for (const PlanAsk& ask : plan_.asks) {
+      if (ask.waits_until) note(*ask.waits_until);
+      if (ask.reservation && ask.reservation->preempts_from) note(*ask.reservation->preempts_from);
+      if (makes_leave(ask)) note(plan_.now + Duration{1'000});
+    }
+  }
+
+  void read_leaving() {
+    for (const PodIndex pod : cluster_.leaving_pods()) read_leaver(pod);
+  }
+
+  void read_leaver(PodIndex pod) {
+    const auto changes = Departures::changes(cluster_, configuration_.engine, pod);
+    note(changes.soon_from);
+    note(changes.stuck_from);
+    const ReplicaSettings& replica = configuration_.replica;
+    if (replica.enabled) note(Departures::forced_from(cluster_, replica, pod));
+  }
+
+  void read_pods() {
+    const PodColumns& pods = cluster_.pods();
+    for (const PodIndex pod : cluster_.each_row()) {
+      if (pods.node[pod].exists()) {
+        note(pods.started[pod], configuration_.protection.minimum_runtime);
+      } else {
+        note_delays(pods.created[pod]);
+      }
+    }
+    for (const GroupIndex group : cluster_.groups_by_name()) {
+      const std::optional<PodGroup>& object = cluster_.groups()[group].object;
+      if (object) note_delays(object->created);
+    }
+  }
+
+  /// Of every profile: a time too early only costs a decision.
+  void note_delays(const std::optional<Time>& created) {
+    for (const Duration delay : delays_) note(created, delay);
+  }
+
+  void read_sessions() {
+    for (const auto& [key, session] : cluster_.own<Session>()) {
+      const SessionStatus& status = session.status;
+      note(session.created, configuration_.engine.preemption_delay);
+      const std::optional<Time>& since = status.started ? status.started : session.created;
+      note(since, configuration_.protection.minimum_runtime);
+      note(status.ends_at, Duration{});
+      note(status.ends_at, configuration_.engine.leave_timeout);
+      note(status.resume_after, Duration{});
+      const auto partition = cluster_.own<Partition>().find({std::string(), session.partition});
+      if (partition == cluster_.own<Partition>().end()) continue;
+      note(since, partition->second.exempt_time);
+    }
+  }
+
+  void read_schedules() {
+    for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+      for (const ReplicaClaim& claim : schedule.status.claims) {
+        for (const ClaimedVictim& victim : claim.victims) {
+          note(victim.force_deleted, configuration_.engine.leave_timeout);
+        }
+      }
+      for (const SurplusPod& pod : schedule.status.surplus) {
+        note(pod.since + configuration_.replica.surplus_timeout);
+      }
+    }
+    // Surplus that is new in this cycle: the plan says since when.
+    for (const PlanReplicaStatus& next : plan_.replica_status) {
+      for (const SurplusPod& pod : next.status.surplus) {
+        note(pod.since + configuration_.replica.surplus_timeout);
+      }
+    }
+  }
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  const Plan& plan_;
+  std::optional<Time> earliest_;
+  std::set<Duration> delays_;  ///< `engine.preemptionDelay` of all profiles.
+};
+
+// ---- A cycle ------------------------------------------------------------------------------------
 
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
@@ -46,7 +179,7 @@ UnitIndex unit_of(const Cluster& cluster, const AskTurn& turn) {
 std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Policies& made,
                                  std::vector<Policy*>& owners) {
   std::vector<AskTurn> turns;
-  for (const PolicyRow& row : policies()) {
+  for (const PolicyRow& row : policies) {
     if (row.stage != stage) continue;
     std::unique_ptr<Policy> policy = row.make(context);
     if (!policy) continue;
@@ -114,7 +247,7 @@ Decision decide_once(const Cluster& cluster, const Configuration& configuration,
     }
   }
   finish(draft, made, owners);
-  const std::optional<Time> recheck_at = find_recheck(cluster, configuration, plan);
+  const std::optional<Time> recheck_at = Recheck(cluster, configuration, plan).find();
   return {.plan = std::move(plan), .problems = {}, .recheck_at = recheck_at};
 }
 

@@ -1,5 +1,5 @@
-// Policy: a part of a cycle that decides asks. registry.hpp lists them and says which stage
-// comes when; decide.cpp runs them.
+// Policy: a part of a cycle that decides asks. `policies` lists them with their stages; decide.cpp
+// runs them.
 //
 // In its stage a policy is made, lists its asks, and decides one ask after the other when it is its
 // turn: each adds its entry to the plan and changes the world. When all stages are over, it closes,
@@ -9,7 +9,9 @@
 // base (tests/tidy/layering.cpp): policies meet in the World and nowhere else.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -59,6 +61,36 @@ struct PolicyContext {
   const PlanRequest& request;
   const Asking& asking;  ///< Pods and groups.
   Deciding& deciding;    ///< Notified before every ask (law 14).
+};
+
+// ---- Which policies there are; null: it has nothing to do in this cycle
+// --------------------------
+
+std::unique_ptr<Policy> make_queue_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_required_node_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_workload_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_session_policy(const PolicyContext& context);
+std::unique_ptr<Policy> make_replica_policy(const PolicyContext& context);
+
+/// Of a cycle (SPEC section 1), in this order.
+enum class Stage : std::uint8_t {
+  before_asks,  ///< Queues divide the cluster and take back what is theirs.
+  asks,         ///< All asks in one list; each is handled by exactly one policy.
+  after_asks,   ///< Replicas whose placement is not ours get what is left.
+};
+
+struct PolicyRow {
+  Stage stage;
+  std::unique_ptr<Policy> (*make)(const PolicyContext& context);
+};
+
+/// In the order in which their asks are collected.
+inline constexpr std::array policies = {
+    PolicyRow{.stage = Stage::before_asks, .make = make_queue_policy},
+    PolicyRow{.stage = Stage::asks, .make = make_required_node_policy},
+    PolicyRow{.stage = Stage::asks, .make = make_workload_policy},
+    PolicyRow{.stage = Stage::asks, .make = make_session_policy},
+    PolicyRow{.stage = Stage::after_asks, .make = make_replica_policy},
 };
 
 }  // namespace makeway

@@ -36,7 +36,7 @@ TEST(Layering, PoliciesDoNotIncludeEachOther) {
   EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/shared/b.hpp\""), "");
   EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/policy.hpp\""), "");
   EXPECT_EQ(verdict("src/policies/workload/pod/a.cpp", "#include \"policies/workload/b.hpp\""), "");
-  EXPECT_EQ(verdict("src/policies/registry.cpp", "#include \"policies/session/b.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/decide.cpp", "#include \"policies/session/b.hpp\""), "");
   EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/queue/b.hpp\""),
             "policies/session/ must not include policies/queue/b.hpp: policies meet in the World");
   EXPECT_NE(verdict("src/policies/session/a.cpp", "#include \"policies/decide.hpp\""), "");

@@ -3,10 +3,13 @@
 // A candidate is a pod, or a group of mode `all` with all its pods. Not leaving, not protected, not
 // decided in this cycle. Of the pods that a disruption budget governs, as many as it allows are
 // ordinary; the others come after all ordinary ones, or are no candidates where budgets are strict.
+//
+// Which pods leave one queue: its candidates in classes, and the set that is chosen.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/world.hpp"
@@ -76,5 +79,14 @@ class QueueCandidates {
   std::vector<std::int64_t> freeable_;
   std::vector<std::int64_t> freeable_max_;  ///< The limit of each; empty: none is limited.
 };
+
+struct QueueLosers {
+  std::vector<std::uint32_t> chosen;  ///< Among the queue's candidates, the least important first.
+  std::string_view bound;             ///< That was reached; empty: none.
+};
+
+/// The candidates must be able to free the need.
+QueueLosers choose_losers(World& world, const QueueTable& table, const QueueCandidates& candidates,
+                          QueueRow row, std::span<const std::int64_t> need);
 
 }  // namespace makeway

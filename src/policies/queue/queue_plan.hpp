@@ -9,7 +9,6 @@
 #include "model/reason.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_stage.hpp"
-#include "policies/queue/queue_victims.hpp"
 #include "policies/shared/draft.hpp"
 
 namespace makeway {

@@ -1,13 +1,16 @@
-#include "policies/queue/queue_policy.hpp"
-
+// The queue stage of a cycle (SPEC section 3, decision 0008): divides the cluster, moves room
+// between queues, and makes pods leave queues that use more than they may. The plan has its queues
+// and their claims, and from then on the World holds asks to what their queue may use. Left out
+// (law 14), the stage moves nothing, and asks are held to what was allocated before.
 #include <algorithm>
 #include <utility>
 
+#include "policies/policy.hpp"
+#include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_plan.hpp"
 #include "policies/queue/queue_room.hpp"
 #include "policies/queue/queue_stage.hpp"
-#include "policies/queue/queue_victims.hpp"
-#include "policies/shared/pod_actions.hpp"
+#include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "policies/queue/queue_victims.hpp"
+#include "policies/queue/queue_candidates.hpp"
 
 namespace makeway {
 
@@ -35,7 +35,7 @@ void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
 void QueueRoom::Ledger::add(PodIndex pod, NodeIndex node, int delta) {
   if (!table_.membership().counts(node)) return;
   const std::size_t begin = table_.row_of(pod).value * table_.resources();
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     const std::size_t column = table_.column(item.resource);
     if (column != QueueTable::no_column) used_[begin + column] += delta * item.amount;
   }
@@ -50,7 +50,7 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
     after_.moved(pod, world.cluster().pods().node[pod], -1);
   }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
-    if (QueueTable::may_come(world.survey(), world.holds(), pod)) nominated_.push_back(pod);
+    if (world.holds().may_come(pod)) nominated_.push_back(pod);
   }
   world.now().attach(now_);
   world.after().attach(after_);
@@ -88,8 +88,7 @@ std::vector<std::int64_t> QueueRoom::requests(std::span<const PodIndex> coming) 
   std::vector<std::int64_t> sums(table_.resources());
   for (const PodIndex pod : coming) {
     if (table_.membership().is_infrastructure(pod)) continue;
-    for (const ResourceAmount& item :
-         world_.cluster().requests(world_.cluster().pods().requests[pod])) {
+    for (const ResourceAmount& item : request_of(world_.cluster(), pod)) {
       const std::size_t column = table_.column(item.resource);
       if (column != QueueTable::no_column) {
         sums[column] = saturated_add(sums[column], item.amount);
@@ -127,7 +126,7 @@ std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
     if (table_.row_of(pod) != row_ || !is_blocked_by(pod)) continue;
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+    for (const ResourceAmount& item : request_of(cluster, pod)) {
       if (table_.column(item.resource) == column) held = saturated_add(held, item.amount);
     }
   }
@@ -203,7 +202,7 @@ std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const
 
 std::int64_t QueueRoom::amount(PodIndex pod, std::size_t column) const {
   const Cluster& cluster = world_.cluster();
-  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster, pod)) {
     if (table_.column(item.resource) == column) return item.amount;
   }
   return 0;

@@ -1,12 +1,163 @@
 #include "policies/queue/queue_stage.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
-#include "policies/queue/queue_caps.hpp"
+#include "policies/queue/queue_table.hpp"
 
 namespace makeway {
+
+// QueueCaps: how much more the leaves below each limit may get, for one resource.
+//
+// The cluster's total is a limit above all queues, and a queue with children may have one of its
+// own. What is allocated below a limit never grows beyond it; it may be beyond already, after a
+// limit was lowered or nodes went away. A move between two leaves below a limit leaves it as it is.
+
+class QueueCaps {
+ public:
+  using Cap = std::uint32_t;
+  static constexpr Cap whole_cluster = 0;
+  static constexpr Cap none = ~Cap{0};
+
+  QueueCaps(const QueueTable& table, std::size_t column);
+
+  /// Copies the current numbers of the table.
+  void count_allocated();
+  void count_held();
+
+  /// The innermost limit above the leaf; from there outwards with `above`.
+  Cap cap_of(QueueRow leaf) const { return cap_of_[leaf.value]; }
+  Cap above(Cap cap) const { return entries_[cap].above; }
+  bool contains(Cap cap, QueueRow leaf) const;
+  /// Inner limits before outer ones.
+  std::vector<Cap> inner_first() const;
+
+  /// Negative: so much is allocated beyond the limit.
+  Wide slack(Cap cap) const { return entries_[cap].slack; }
+  /// What the leaf may get of room that is there or comes.
+  std::int64_t room(QueueRow leaf) const;
+  /// The same of room that is there.
+  std::int64_t room_now(QueueRow leaf) const;
+  /// The same of what another leaf gives.
+  std::int64_t room_from(QueueRow leaf, QueueRow giver) const;
+
+  /// The leaf gets more, or less where the amount is negative.
+  void add(QueueRow leaf, std::int64_t amount);
+  void add_now(QueueRow leaf, std::int64_t amount);
+
+ private:
+  struct Entry {
+    Cap above = none;
+    std::uint32_t depth = 0;
+    std::int64_t limit = 0;
+    Wide slack = 0;  ///< Below the limit, beside what is allocated or taken.
+    Wide now = 0;    ///< The same beside what is allocated or used.
+  };
+  void find_cap(QueueRow row);
+
+  const QueueTable& table_;
+  std::size_t column_;
+  std::vector<Entry> entries_;
+  std::vector<Cap> cap_of_;  ///< By row: the innermost limit, its own included if it has children.
+};
+
+namespace {
+
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t at_least_zero(Wide amount) {
+  return static_cast<std::int64_t>(std::clamp<Wide>(amount, 0, unlimited));
+}
+
+}  // namespace
+
+QueueCaps::QueueCaps(const QueueTable& table, std::size_t column)
+    : table_(table), column_(column), cap_of_(table.size(), none) {
+  entries_.push_back({.limit = table.total(column)});
+  for (const QueueRow leaf : table.leaves()) find_cap(leaf);
+}
+
+/// Up to the first queue whose limit is known, then down again.
+void QueueCaps::find_cap(QueueRow row) {
+  std::vector<QueueRow> path;
+  for (; row.exists() && cap_of_[row.value] == none; row = table_.entry(row).parent) {
+    path.push_back(row);
+  }
+  Cap cap = row.exists() ? cap_of_[row.value] : whole_cluster;
+  for (; !path.empty(); path.pop_back()) {
+    const std::int64_t limit = table_.limit(path.back(), column_);
+    if (!table_.entry(path.back()).leaf() && limit != unlimited) {
+      entries_.push_back({.above = cap, .depth = entries_[cap].depth + 1, .limit = limit});
+      cap = static_cast<Cap>(entries_.size() - 1);
+    }
+    cap_of_[path.back().value] = cap;
+  }
+}
+
+void QueueCaps::count_allocated() {
+  for (Entry& entry : entries_) entry.slack = entry.limit;
+  for (const QueueRow leaf : table_.leaves()) add(leaf, table_.at(leaf, column_).allocated);
+}
+
+void QueueCaps::count_held() {
+  for (Entry& entry : entries_) entry.now = entry.limit;
+  for (const QueueRow leaf : table_.leaves()) {
+    const QueueNumbers& numbers = table_.at(leaf, column_);
+    add_now(leaf, std::max(numbers.allocated, numbers.used));
+  }
+}
+
+bool QueueCaps::contains(Cap cap, QueueRow leaf) const {
+  Cap at = cap_of(leaf);
+  while (at != none && entries_[at].depth > entries_[cap].depth) at = above(at);
+  return at == cap;
+}
+
+std::vector<QueueCaps::Cap> QueueCaps::inner_first() const {
+  std::vector<Cap> caps;
+  caps.reserve(entries_.size());
+  for (Cap cap = 0; cap < entries_.size(); ++cap) caps.push_back(cap);
+  std::ranges::stable_sort(caps, std::ranges::greater{},
+                           [this](Cap cap) { return entries_[cap].depth; });
+  return caps;
+}
+
+std::int64_t QueueCaps::room(QueueRow leaf) const {
+  Wide least = unlimited;
+  for (Cap cap = cap_of(leaf); cap != none; cap = above(cap)) {
+    least = std::min(least, entries_[cap].slack);
+  }
+  return at_least_zero(least);
+}
+
+std::int64_t QueueCaps::room_now(QueueRow leaf) const {
+  Wide least = unlimited;
+  for (Cap cap = cap_of(leaf); cap != none; cap = above(cap)) {
+    least = std::min(least, entries_[cap].now);
+  }
+  return at_least_zero(least);
+}
+
+std::int64_t QueueCaps::room_from(QueueRow leaf, QueueRow giver) const {
+  Wide least = unlimited;
+  for (Cap cap = cap_of(leaf); !contains(cap, giver); cap = above(cap)) {
+    least = std::min(least, entries_[cap].slack);
+  }
+  return at_least_zero(least);
+}
+
+void QueueCaps::add(QueueRow leaf, std::int64_t amount) {
+  for (Cap cap = cap_of(leaf); cap != none; cap = above(cap)) entries_[cap].slack -= amount;
+}
+
+void QueueCaps::add_now(QueueRow leaf, std::int64_t amount) {
+  for (Cap cap = cap_of(leaf); cap != none; cap = above(cap)) entries_[cap].now -= amount;
+}
+
 namespace {
 
 /// One resource.

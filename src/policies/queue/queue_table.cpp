@@ -85,13 +85,6 @@ void QueueTable::list_resources() {
   }
 }
 
-bool QueueTable::may_come(Survey& survey, const Holds& holds, PodIndex pod) {
-  const PodColumns& pods = survey.cluster().pods();
-  if (holds.is_void(pod)) return false;
-  // Sessions have rules of their own.
-  return pods.flags[pod].kernel || survey.could_take(pod, pods.nominated[pod]);
-}
-
 /// No pod leaves for one that no node would take even if it were empty.
 bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
   return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
@@ -100,19 +93,18 @@ bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
 }
 
 /// A bound pod holds its place, a nominated one will.
-void QueueTable::hold_outside(Survey& survey, const Holds& holds, PodIndex pod,
-                              OutsideHeld& held) const {
+void QueueTable::hold_outside(const Holds& holds, PodIndex pod, OutsideHeld& held) const {
   const PodColumns& pods = cluster_.pods();
   const bool bound = pods.node[pod].exists();
   const bool leaving = Departures::leaving(cluster_, pod);
   const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
   if (!node.exists() || !membership_.counts(node) || (!bound && leaving)) return;
-  if (!bound && !may_come(survey, holds, pod)) return;
+  if (!bound && !holds.may_come(pod)) return;
   if (held.now.empty()) {
     held.now.resize(cluster_.nodes().slots() * resources_.size());
     held.after.resize(held.now.size());
   }
-  for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     const std::size_t column = column_of_[item.resource.value];
     if (column == no_column) continue;
     const std::size_t at = node.value * resources_.size() + column;
@@ -151,7 +143,7 @@ void QueueTable::count_pods(Survey& survey, const Holds& holds, const VictimRule
     const QueueRow member_of = membership_.of(pod);
     const QueueRow row = member_of.exists() ? member_of : outside();
     row_of_pod_[pod] = row;
-    if (row == outside()) hold_outside(survey, holds, pod, held);
+    if (row == outside()) hold_outside(holds, pod, held);
     const bool bound = pods.node[pod].exists();
     const bool leaving = rules.departures().leaving(pod);
     if (bound ? is_nowhere(pod) : leaving || row == outside()) continue;
@@ -162,7 +154,7 @@ void QueueTable::count_pods(Survey& survey, const Holds& holds, const VictimRule
       if (!at->second) continue;
     }
     const bool young = !bound && rules.delayed_until(pods.created[pod]).has_value();
-    for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+    for (const ResourceAmount& item : request_of(cluster_, pod)) {
       const std::size_t column = column_of_[item.resource.value];
       if (column == no_column) continue;
       QueueNumbers& numbers = at(row, column);

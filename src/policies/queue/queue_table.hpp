@@ -110,10 +110,6 @@ class QueueTable {
     return node.exists() && !membership_.counts(node);
   }
 
-  /// A nomination to a node that would not take the pod if it were empty can never hold, and keeps
-  /// no room of its queue.
-  static bool may_come(Survey& survey, const Holds& holds, PodIndex pod);
-
   /// After the stage: pods outside may use what they hold, and what no queue is promised.
   void open_to_outside();
 
@@ -128,7 +124,7 @@ class QueueTable {
     std::vector<std::int64_t> now;
     std::vector<std::int64_t> after;
   };
-  void hold_outside(Survey& survey, const Holds& holds, PodIndex pod, OutsideHeld& held) const;
+  void hold_outside(const Holds& holds, PodIndex pod, OutsideHeld& held) const;
   void count_totals(const OutsideHeld& held);
   void read_status();
   void divide_all(const QueueSettings& settings);

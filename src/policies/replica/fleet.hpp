@@ -139,6 +139,12 @@ class Fleet {
   std::size_t request_count() const { return requests_.size() / columns_.size(); }
   /// The column of `replica.resource`.
   static constexpr std::size_t counted = 0;
+  /// From amounts by resource column; what no node or pod has ever named stays.
+  void copy_columns(std::span<const std::int64_t> row, std::span<std::int64_t> amounts) const {
+    for (std::size_t column = 0; column < columns(); ++column) {
+      if (columns_[column].exists()) amounts[column] = row[columns_[column].value];
+    }
+  }
   std::string_view column_name(std::size_t column) const { return column_names_[column]; }
   std::span<const std::int64_t> request(std::uint32_t number) const {
     return std::span(requests_).subspan(number * columns_.size(), columns_.size());
@@ -204,7 +210,6 @@ class Fleet {
   void add_deployments();
   void add_places();
   void find_awaited();
-  void copy_row(std::span<std::int64_t> left) const;
   void give_leaving(NodeIndex node, bool awaited_too) const;
   void add_room(PlaceIndex place);
   void add_replicas();

@@ -33,9 +33,8 @@ PreviousClaim PreviousClaims::resolve(DeploymentIndex ask, const ReplicaClaim& r
   }
   for (const ClaimedVictim& victim : record.victims) {
     count_step(record, victim);
-    const auto pod = find_pod_in_plane(cluster, record.plane, victim.namespace_name, victim.name);
-    // A new pod of the same name is another pod.
-    if (!pod || cluster.pods().uid[pod->value] != victim.uid) continue;
+    const auto pod = find_claimed_victim(cluster, record, victim);
+    if (!pod) continue;
     const auto [at, is_new] = about_.try_emplace(*pod, &victim);
     if (!is_new && victim.committed && !at->second->committed) at->second = &victim;
     const NodeIndex node = cluster.pods().node[*pod];
@@ -165,16 +164,16 @@ bool PreviousClaims::stands(const PreviousClaim& claim, const ReplicaNeed& need)
   return true;
 }
 
-void PreviousClaims::held(const PreviousClaim& claim, const ReplicaNeed& need,
-                          std::vector<std::int64_t>& amounts) const {
-  amounts.assign(fleet_.columns(), 0);
-  for (std::size_t column = 0; column < fleet_.columns(); ++column) {
-    std::int64_t left = need.request[column];
-    for (const ReplicaIndex victim : claim.victims) {
-      left = saturated_sub(left, fleet_.freed(fleet_.replica(victim))[column]);
-    }
-    amounts[column] = std::max<std::int64_t>(left, 0);
+std::vector<std::int64_t> PreviousClaims::held(const PreviousClaim& claim) const {
+  std::vector<PodIndex> still_there;
+  for (const ReplicaIndex victim : claim.victims) {
+    const FleetReplica& replica = fleet_.replica(victim);
+    if (!replica.awaited) still_there.push_back(replica.pod);
   }
+  std::vector<std::int64_t> amounts(fleet_.columns());
+  fleet_.copy_columns(
+      claim_need(fleet_.cluster(), *fleet_.deployments()[claim.ask].object, still_there), amounts);
+  return amounts;
 }
 
 }  // namespace makeway

@@ -44,8 +44,7 @@ class PreviousClaims {
   }
   bool stands(const PreviousClaim& claim, const ReplicaNeed& need) const;
   /// What of its request the place must keep free until the victims are gone, per column.
-  void held(const PreviousClaim& claim, const ReplicaNeed& need,
-            std::vector<std::int64_t>& amounts) const;
+  std::vector<std::int64_t> held(const PreviousClaim& claim) const;
   /// The claim is kept: the steps of commits that its victims wait for are no other claim's.
   void keep(const PreviousClaim& claim);
   /// The claim's victims that Kubernetes has spared, one for each share: their commit is lowered

@@ -1,17 +1,124 @@
 // What the two phases came to, as entries of the plan.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "base/checked_math.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "model/planes.hpp"
+#include "policies/replica/node_victims.hpp"
 #include "policies/replica/replica_obstacles.hpp"
-#include "policies/replica/replica_proof.hpp"
 #include "policies/replica/replica_run.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 
 namespace makeway {
+
+// ReplicaProof: whether a replica can have room at all, whatever may leave (law 10).
+//
+// Counted generously: every replica that the ask's priority lets leave, as if no ask had got
+// anything in this cycle and no deployment kept its last replica. What does not fit even then is
+// infeasible; anything else is only not found.
+
+class ReplicaProof {
+ public:
+  explicit ReplicaProof(const Fleet& fleet) : fleet_(fleet) {}
+
+  struct Verdict {
+    bool possible = false;
+    std::int64_t places = 0;  ///< How many were looked at.
+    // Where it is possible, or least is missing:
+    std::size_t column = 0;
+    std::int64_t missing = 0;
+    PlaceIndex place;
+  };
+  /// Asks come by falling priority.
+  Verdict judge(DeploymentIndex deployment, std::int32_t priority);
+
+ private:
+  /// What the highest priority so far came to. Whatever is impossible there is impossible below.
+  struct Known {
+    bool judged = false;
+    Verdict verdict;
+  };
+  struct Missing {
+    std::size_t column = 0;
+    std::int64_t amount = 0;  ///< 0: nothing is.
+  };
+
+  const Verdict& judge_plane(std::uint32_t request, PlaneIndex plane, std::int32_t priority);
+  Missing missing_on(PlaceIndex place, std::uint32_t request, std::int32_t priority);
+
+  const Fleet& fleet_;
+  std::vector<Known> known_;  ///< By request and plane.
+  std::vector<std::int64_t> room_;
+};
+
+ReplicaProof::Missing ReplicaProof::missing_on(PlaceIndex place, std::uint32_t request,
+                                               std::int32_t priority) {
+  fleet_.first_room(place, room_);
+  for (const ReplicaIndex index : fleet_.in_order(place)) {
+    const FleetReplica& replica = fleet_.replica(index);
+    if (!fleet_.ever_usable(replica, priority)) continue;
+    add_row(room_, fleet_.amounts(replica));
+  }
+  const std::span<const std::int64_t> amounts = fleet_.request(request);
+  for (std::size_t column = 0; column < room_.size(); ++column) {
+    if (amounts[column] == 0 || room_[column] >= amounts[column]) continue;
+    return {.column = column, .amount = saturated_sub(amounts[column], room_[column])};
+  }
+  return {};
+}
+
+const ReplicaProof::Verdict& ReplicaProof::judge_plane(std::uint32_t request, PlaneIndex plane,
+                                                       std::int32_t priority) {
+  known_.resize(fleet_.request_count() * fleet_.planes().size());
+  Known& known = known_[request * fleet_.planes().size() + plane.value];
+  Verdict& verdict = known.verdict;
+  const bool as_before = known.judged && (!verdict.possible ||
+                                          missing_on(verdict.place, request, priority).amount == 0);
+  if (as_before) return verdict;
+  known.judged = true;
+  verdict = {};
+  for (std::uint32_t at = fleet_.planes()[plane].begin; at < fleet_.planes()[plane].end; ++at) {
+    const PlaceIndex place{at};
+    if (!fleet_.places()[place].open) continue;
+    ++verdict.places;
+    const Missing missing = missing_on(place, request, priority);
+    verdict.possible = missing.amount == 0;
+    const bool better = verdict.possible || !verdict.place.exists() ||
+                        missing.column > verdict.column ||
+                        (missing.column == verdict.column && missing.amount < verdict.missing);
+    if (!better) continue;
+    verdict.column = missing.column;
+    verdict.missing = missing.amount;
+    verdict.place = place;
+    if (verdict.possible) break;
+  }
+  return verdict;
+}
+
+ReplicaProof::Verdict ReplicaProof::judge(DeploymentIndex deployment, std::int32_t priority) {
+  const FleetDeployment& row = fleet_.deployments()[deployment];
+  Verdict all;
+  for (std::uint32_t at = row.begin; at < row.end; ++at) {
+    const PlaneIndex plane = fleet_.shares()[ShareIndex{at}].plane;
+    const Verdict& one = judge_plane(row.request, plane, priority);
+    all.places += one.places;
+    if (one.possible) all.possible = true;
+    const bool better =
+        one.place.exists() && (!all.place.exists() || one.column > all.column ||
+                               (one.column == all.column && one.missing < all.missing));
+    if (better) {
+      all.column = one.column;
+      all.missing = one.missing;
+      all.place = one.place;
+    }
+  }
+  return all;
+}
+
 namespace {
 
 /// A replica that was lost to a claim.

@@ -1,5 +1,15 @@
-#include "policies/replica/replica_policy.hpp"
-
+// Replicas whose placement is not ours (SPEC section 4): one cycle.
+//
+//  1. Replicas that are committed and not bound yet are on their way: they hold room first.
+//  2. A deployment that lost a replica to a standing claim is out: it neither asks nor takes.
+//  3. Normal phase, asks by priority: free room goes to unmet replicas; scale-ups. Claims that
+//     stand hold their room against asks of equal or lower priority (law 7).
+//  4. Preemption phase, asks by priority: claims that stand are kept, then each replica that is
+//     still unmet gets the best place and its victims.
+//
+// Priorities, classes and commits are those of the cluster throughout; what this cycle gives and
+// takes is counted beside them. It runs after all other policies: it binds nothing, so no ask
+// could see what it holds.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -8,7 +18,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
-#include "policies/replica/net_schedule.hpp"
+#include "policies/policy.hpp"
 #include "policies/replica/replica_actions.hpp"
 #include "policies/replica/replica_run.hpp"
 
@@ -86,12 +96,12 @@ class ReplicaPhases {
   std::optional<NodeVictims> victims_;
   std::optional<ClaimRanking> ranking_;
   std::vector<std::uint8_t> full_;  ///< By request and plane: no place has free room for it.
-  struct Hold {
+  struct HeldPlace {
     DeploymentIndex ask;
     PlaceIndex place;
     std::vector<std::int64_t> amounts;
   };
-  std::vector<Hold> holds_;
+  std::vector<HeldPlace> held_;
   std::set<DeploymentIndex> losses_of_this_cycle_;
   std::map<PlaceIndex, std::int64_t> free_;         ///< What is free already at claimed places.
   IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
@@ -152,16 +162,12 @@ bool ReplicaPhases::fits(PlaceIndex place, std::span<const std::int64_t> request
 void ReplicaPhases::come(PlaceIndex place, std::span<const std::int64_t> request) {
   occupy(place, request);
   const std::span<std::int64_t> free = fleet_.free_room(place);
-  for (std::size_t column = 0; column < request.size(); ++column) {
-    free[column] = saturated_sub(free[column], request[column]);
-  }
+  subtract_row(free, request);
 }
 
 void ReplicaPhases::occupy(PlaceIndex place, std::span<const std::int64_t> request) {
   const std::span<std::int64_t> room = fleet_.room(place);
-  for (std::size_t column = 0; column < request.size(); ++column) {
-    room[column] = saturated_sub(room[column], request[column]);
-  }
+  subtract_row(room, request);
 }
 
 /// The place where least of the counted resource is left over; by name where that is equal.
@@ -254,20 +260,17 @@ void ReplicaPhases::hold(const ReplicaAsk& ask) {
     if (left == 0) break;
     if (!previous_.stands(claim, ask.need)) continue;
     --left;
-    Hold& hold =
-        holds_.emplace_back(Hold{.ask = ask.deployment, .place = claim.place, .amounts = {}});
-    previous_.held(claim, ask.need, hold.amounts);
-    occupy(hold.place, hold.amounts);
+    const HeldPlace& held = held_.emplace_back(
+        HeldPlace{.ask = ask.deployment, .place = claim.place, .amounts = previous_.held(claim)});
+    occupy(held.place, held.amounts);
   }
 }
 
 void ReplicaPhases::lift(const ReplicaAsk& ask) {
-  std::erase_if(holds_, [&](const Hold& hold) {
+  std::erase_if(held_, [&](const HeldPlace& hold) {
     if (hold.ask != ask.deployment) return false;
     const std::span<std::int64_t> room = fleet_.room(hold.place);
-    for (std::size_t column = 0; column < room.size(); ++column) {
-      room[column] = saturated_add(room[column], hold.amounts[column]);
-    }
+    add_row(room, hold.amounts);
     const PlaneIndex plane = fleet_.places()[hold.place].plane;
     for (std::uint32_t request = 0; request < fleet_.request_count(); ++request) {
       full_[request * fleet_.planes().size() + plane.value] = 0;
@@ -347,9 +350,7 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
     fleet_.take(index);
     const FleetReplica& replica = fleet_.replica(index);
     const std::span<const std::int64_t> amounts = fleet_.freed(replica);
-    for (std::size_t column = 0; column < room.size(); ++column) {
-      room[column] = saturated_add(room[column], amounts[column]);
-    }
+    add_row(room, amounts);
     claim.victims.push_back({.replica = index});
     if (replica.victim_class != ReplicaClass::committed) continue;
     const FleetShare& share = fleet_.shares()[replica.share];

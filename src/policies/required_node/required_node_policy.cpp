@@ -1,23 +1,35 @@
-#include "policies/required_node/required_node_policy.hpp"
-
+// A pod that can run on one node only asks (SPEC section 5).
+//
+// The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   refused    its node is not there, or will never take it (cordon, taint, larger than the node)
+//   preempt    pods leave (victim_ladder.hpp), but not while its reservation, which begins now
+//              unless the pod says since when, is younger than `preemptionStartDelay`: others may
+//              use the room until victims are chosen. Not for preemptionPolicy Never. Nothing found
+//              is infeasible when that is proven; the node stays reserved.
+//
+// A reservation is the plan's action `reserve`: carrying it out writes since when it is
+// (`makeway.dev/reserved-since`), and whether its room is promised: its victims are chosen, or what
+// is leaving makes enough room. Then the plan nominates the pod, too, and no other ask gets the
+// room. Between pinned pods of one node the order of asks decides, so their room is not their own
+// against each other. Nothing is remembered of earlier preemptions: if a pod takes the room, it
+// starts again.
 #include <algorithm>
 #include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
 
-#include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
 #include "engine/room.hpp"
 #include "model/required_node.hpp"
+#include "policies/policy.hpp"
 #include "policies/required_node/candidates.hpp"
 #include "policies/required_node/required_node_explain.hpp"
-#include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 #include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
-#include "policies/shared/pod_actions.hpp"
+#include "policies/shared/pod_entries.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
@@ -253,9 +265,7 @@ Shortfall PinnedAsk::shortfall() {
   std::vector<std::int64_t> free(world_.cluster().order().columns());
   Room(world_).free_for(node_, Horizon::soon, fit_->hold_ask(), free);
   const std::span<const std::int64_t> claimed = fit_->kept_free();
-  for (std::size_t column = 0; column < claimed.size(); ++column) {
-    free[column] = saturated_sub(free[column], claimed[column]);
-  }
+  subtract_row(free, claimed);
   return shortfall_of(fit_->requests(), free);
 }
 

@@ -6,7 +6,7 @@
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
 #include "policies/shared/plan_writer.hpp"
-#include "policies/shared/pod_actions.hpp"
+#include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {

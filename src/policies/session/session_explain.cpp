@@ -113,8 +113,7 @@ std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
   std::map<NodeIndex, std::vector<std::int64_t>> wanted;
   for (std::size_t at = 0; at < kernels.size(); ++at) {
     const std::span<const ResourceAmount> amounts =
-        runs_on ? cluster.requests(cluster.pods().requests[kernels[at].row])
-                : table.demand(kernels[at].demand);
+        runs_on ? request_of(cluster, kernels[at].row) : table.demand(kernels[at].demand);
     std::vector<std::int64_t>& sums = wanted[table.nodes()[places[at]]];
     sums.resize(cluster.order().columns());
     for (const ResourceAmount& item : amounts) sums[item.resource.value] += item.amount;

@@ -1,18 +1,131 @@
-#include "policies/session/session_policy.hpp"
-
+// Sessions ask for room in their resource groups (SPEC section 6).
+//
+// A group's sessions take turns by tier, priority, creation and name. Among sessions of one tier
+// and priority, those that hold a valid nomination come first: what was freed for them is theirs
+// (law 7). The steps are those of every ask (policies/shared/ask_driver.hpp); here they mean:
+//   now, soon  its kernels fit on nodes of the group
+//   preempt    other sessions leave for it (session_victims.hpp) if it is the one of its group that
+//              may preempt (`session.preemptors`), and not before `engine.preemptionDelay`
+// A suspended session asks only for its room where it is, and evicts nothing.
+//
+// Kernels are rows of the cluster's pods, so what sessions and pods take from each other's nodes is
+// counted in one place, the worlds of the cycle. Pods there are usage and never leave for a
+// session; kernels never leave for a pod.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "model/session_names.hpp"
+#include "policies/policy.hpp"
 #include "policies/session/session_actions.hpp"
+#include "policies/session/session_candidates.hpp"
 #include "policies/session/session_explain.hpp"
+#include "policies/session/session_victims.hpp"
 #include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/plan_writer.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
+
+/// When a session is asked. The list of a group is sorted by what the list of all asks is sorted
+/// by, so that both orders hold.
+struct SessionTurn {
+  std::int32_t priority = 0;
+  Time created;
+  SessionIndex session;
+  bool only_nomination = false;  ///< It is asked only whether its nomination holds.
+};
+
+class SessionPolicy : public Policy {
+ public:
+  explicit SessionPolicy(const PolicyContext& context);
+
+  std::optional<Problem> collect_turns(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
+  void close() override;
+  void finish(PlanAsk& ask, Losses& losses) override;
+
+ private:
+  class PendingAsk;
+  class SuspendedAsk;
+
+  /// All turns, group by group.
+  std::vector<SessionTurn> turns() const;
+  /// Whether there is such a session, and it is pending or suspended.
+  bool asks(const AskName& name) const;
+  void take(const SessionTurn& turn);
+  AskName name_of(const SessionTurn& turn) const;
+  /// Sessions whose grace time is over are to end.
+  void end_grace();
+  /// Says in the plan how the groups look, for people.
+  void describe_groups();
+
+  struct GroupState {
+    SessionIndex preemptor;           ///< It may preempt in this cycle, once that is known.
+    SessionIndex head;                ///< The first that did not fit.
+    std::vector<SessionIndex> order;  ///< Decided sessions, in that order.
+  };
+  /// What is known about sessions that ask for the same in the same places. Room shrinks while
+  /// none leaves, so what did not fit once does not fit.
+  using KindIndex = Index<struct DemandKindTag>;
+  struct Kind {
+    std::uint64_t growth = 0;
+    bool no_room = false;  ///< Neither now nor when leaving ones have left.
+    bool no_help = false;  ///< Not even if all left that may.
+  };
+
+  struct KeptRoom {
+    SessionIndex session;
+    SessionPlace place;
+    DemandIndex demand;
+  };
+
+  void find_kinds();
+  Kind& kind_of(const SessionEntry& entry);
+  bool fits_nominated(const SessionEntry& entry, std::vector<SessionPlace>& places);
+  bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
+  std::vector<SessionPlace> find_beside_nominated(const SessionEntry& entry);
+  std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
+  void keep_for_absent(const SessionEntry& entry);
+  void count_nodes(const SessionEntry& entry, PlanAsk& ask);
+  bool may_have_room(const SessionEntry& entry);
+  bool fits_in(RoomRows& room, Outcome outcome, const SessionEntry& entry, PlanAsk& ask);
+  bool fits_now(const SessionEntry& entry, PlanAsk& ask);
+  bool fits_soon(const SessionEntry& entry, PlanAsk& ask);
+  std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
+  bool resumes_in(RoomRows& room, Outcome outcome, const SessionEntry& entry, PlanAsk& ask);
+  void stay_suspended(const SessionEntry& entry, PlanAsk& ask);
+  void preempt(const SessionEntry& entry, PlanAsk& ask);
+  bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
+  void settle(const SessionEntry& entry, const std::vector<SessionPlace>& places, PlanAsk& ask,
+              std::span<const PodIndex> victims = {});
+  std::vector<PodIndex> rows_of_victims(const std::vector<SessionIndex>& victims);
+  PlanAsk start_ask(const SessionEntry& entry) const;
+  void conclude(SessionIndex session, PlanAsk ask);
+
+  PolicyContext context_;
+  Draft& draft_;
+  World& world_;
+  SessionTable table_;
+  SessionRoom room_;
+  SessionPlacer placer_;
+  SessionCandidates candidates_;
+  SessionVictims victims_;
+  IndexedVector<SessionGroupIndex, GroupState> groups_;
+  IndexedVector<KindIndex, Kind> kinds_;
+  IndexedVector<SessionIndex, KindIndex> kind_of_;             ///< By session that asks.
+  IndexedVector<SessionIndex, std::uint8_t> decided_;          ///< By session.
+  std::vector<SessionTurn> turns_;                             ///< That are in the list of asks.
+  IndexedVector<SessionIndex, std::uint8_t> has_turn_;         ///< In this plan.
+  IndexedVector<SessionIndex, std::uint8_t> kept_for_absent_;  ///< Its room, for good.
+};
 
 SessionPolicy::SessionPolicy(const PolicyContext& context)
     : context_(context),
@@ -297,12 +410,12 @@ bool SessionPolicy::resumes_in(RoomRows& room, Outcome outcome, const SessionEnt
   std::size_t done = 0;
   for (; done < kernels.size(); ++done) {
     const SessionKernel& kernel = kernels[done];
-    const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
+    const RequestRow amounts = request_of(cluster, kernel.row);
     if (!room.fits(kernel.place, amounts)) break;
     room.take(kernel.place, amounts);
   }
   for (std::size_t at = 0; at < done; ++at) {
-    room.give(kernels[at].place, cluster.requests(cluster.pods().requests[kernels[at].row]));
+    room.give(kernels[at].place, request_of(cluster, kernels[at].row));
   }
   if (done < kernels.size()) return false;
   ask.outcome = outcome;
@@ -560,6 +673,116 @@ std::unique_ptr<Policy> make_session_policy(const PolicyContext& context) {
                      context.request.asks.end();
   if (!world.configuration().session.enabled || !(any || asked)) return nullptr;
   return std::make_unique<SessionPolicy>(context);
+}
+
+// ---- The table of a group -----------------------------------------------------------------------
+
+namespace {
+
+PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry) {
+  const Session& session = *entry.object;
+  PlanSessionEntry shown{.namespace_name = session.namespace_name,
+                         .name = session.name,
+                         .plane = session.plane,
+                         .type = session.type,
+                         .priority = entry.priority,
+                         .partition = session.partition,
+                         .tier = entry.tier,
+                         .nodes = {},
+                         .since = {},
+                         .why_not = {},
+                         .preemptions = session.status.preemptions,
+                         .preempted_by = session.status.preempted_by,
+                         .fate = session.status.fate,
+                         .resume_after = session.status.resume_after};
+  for (const SessionKernel& kernel : table.kernels(entry)) {
+    if (kernel.node.exists()) shown.nodes.push_back(node_name(table.cluster(), kernel.node));
+  }
+  std::ranges::sort(shown.nodes);
+  const auto repeated = std::ranges::unique(shown.nodes);
+  shown.nodes.erase(repeated.begin(), repeated.end());
+  switch (entry.standing) {
+    case SessionStanding::pending: shown.since = session.created; break;
+    case SessionStanding::leaving: shown.since = session.status.ends_at; break;
+    case SessionStanding::running:
+    case SessionStanding::suspended: shown.since = session.status.started; break;
+    case SessionStanding::off_queue: shown.since = session.status.preempted_at; break;
+    case SessionStanding::ended: break;
+  }
+  return shown;
+}
+
+/// The first ones of each list, up to `limit`; all are counted.
+class GroupExplainer {
+ public:
+  GroupExplainer(const SessionTable& table, SessionCandidates& candidates, std::size_t limit)
+      : table_(table), candidates_(candidates), limit_(limit) {}
+
+  PlanSessionEntry* add(const SessionEntry& entry, PlanSessionList& list) const {
+    ++list.count;
+    if (list.first.size() == limit_) return nullptr;
+    list.first.push_back(described(table_, entry));
+    return &list.first.back();
+  }
+
+  /// Sessions that leave first, then those that stay, by name.
+  void add_running(SessionGroupIndex group, PlanSessionList& list) {
+    for (const SessionIndex index : candidates_.all(group)) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running) continue;
+      if (PlanSessionEntry* const shown = add(entry, list)) shown->preemptible = true;
+    }
+    for (const SessionIndex index : table_.groups()[group].sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running || candidates_.preemptible(entry)) continue;
+      if (PlanSessionEntry* const shown = add(entry, list)) {
+        const std::optional<Reason> why = candidates_.why_not(entry);
+        if (why) shown->why_not = write_text(table_.cluster(), *why);
+      }
+    }
+  }
+
+ private:
+  const SessionTable& table_;
+  SessionCandidates& candidates_;
+  std::size_t limit_;
+};
+
+}  // namespace
+
+void SessionPolicy::describe_groups() {
+  GroupExplainer explainer(table_, candidates_,
+                           draft_.explain ? plan_sessions_all : plan_sessions_listed_max);
+  for (std::uint32_t slot = 0; slot < groups_.size(); ++slot) {
+    const SessionGroupIndex at{slot};
+    const SessionGroup& group = table_.groups()[at];
+    PlanResourceGroup& shown = draft_.plan.resource_groups.emplace_back();
+    shown.name = group.object->name;
+    shown.nodes = group.nodes_end.value - group.nodes_begin.value;
+    shown.preemptible_priority = group.preemptible_priority;
+    shown.preemption_order = choice_name(group.order);
+    shown.divided = group.divided;
+    for (const SessionIndex index : groups_[at].order) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing == SessionStanding::pending) explainer.add(entry, shown.pending);
+    }
+    explainer.add_running(at, shown.running);
+    std::vector<SessionIndex> off_queue;
+    for (const SessionIndex index : group.sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing == SessionStanding::leaving) explainer.add(entry, shown.leaving);
+      if (entry.standing == SessionStanding::suspended) explainer.add(entry, shown.suspended);
+      if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
+    }
+    // A session that comes back by itself is first, then by name.
+    std::ranges::stable_sort(off_queue, {}, [this](SessionIndex index) {
+      const std::optional<Time>& back = table_.sessions()[index].object->status.resume_after;
+      return back.value_or(Time{std::numeric_limits<std::int64_t>::max()});
+    });
+    for (const SessionIndex index : off_queue) {
+      explainer.add(table_.sessions()[index], shown.off_queue);
+    }
+  }
 }
 
 }  // namespace makeway

@@ -15,16 +15,12 @@ constexpr std::int64_t room_max = std::int64_t{1} << 62;
 
 void RoomRows::take(SessionPlace place, std::span<const ResourceAmount> demand) {
   const std::span<std::int64_t> row = (*this)[place];
-  for (const ResourceAmount& item : demand) {
-    row[item.resource.value] = saturated_sub(row[item.resource.value], item.amount);
-  }
+  subtract_request(row, demand);
 }
 
 void RoomRows::give(SessionPlace place, std::span<const ResourceAmount> demand) {
   const std::span<std::int64_t> row = (*this)[place];
-  for (const ResourceAmount& item : demand) {
-    row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
-  }
+  add_request(row, demand);
 }
 
 std::int64_t RoomRows::count(SessionPlace place, std::span<const ResourceAmount> demand,

@@ -125,7 +125,7 @@ DemandIndex SessionTable::demand_of(const KernelRows& rows) {
                          [](const ResourceAmount& amount) { return amount.amount > 0; });
   };
   add(cluster_.requests(row));
-  if (rows.memory.exists()) add(cluster_.requests(cluster_.pods().requests[rows.memory]));
+  if (rows.memory.exists()) add(request_of(cluster_, rows.memory));
   std::ranges::sort(
       amounts_.begin() + fresh.begin, amounts_.end(), {},
       [this](const ResourceAmount& amount) { return scarcity_[amount.resource.value]; });

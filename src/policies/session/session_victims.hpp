@@ -67,7 +67,7 @@ class SessionVictims {
   void put_back_unlike();
   bool place();
 
-  // session_fewest.cpp
+  // The order `fewest`.
   struct Share {
     std::uint32_t rank = 0;   ///< In the candidates.
     std::uint32_t begin = 0;  ///< Its amounts in `share_amounts_`, one for each missing resource.

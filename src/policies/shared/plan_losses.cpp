@@ -108,7 +108,7 @@ void Losses::add_stopped_units(PlanAsk& ask, std::vector<PodIndex> victims,
 PlanCost Losses::cost_of(PodIndex pod) const {
   const std::int64_t seconds = world_.rules().lost_work_seconds(pod);
   std::int64_t gpus = 0;
-  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster_, pod)) {
     if (is_gpu(cluster_.resources().name(item.resource))) gpus = saturated_add(gpus, item.amount);
   }
   return {.pod_seconds = seconds, .gpu_seconds = saturated_mul(seconds, gpus)};

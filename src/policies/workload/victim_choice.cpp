@@ -117,7 +117,7 @@ void VictimChoice::find_short_resources() {
       std::int64_t amount = 0;
       for (const PodIndex pod : task_->list.pods_of(*entry.unit)) {
         if (cluster.pods().node[pod] != task_->node) continue;
-        for (const ResourceAmount& held : cluster.requests(cluster.pods().requests[pod])) {
+        for (const ResourceAmount& held : request_of(cluster, pod)) {
           if (held.resource == item.resource) amount = saturated_add(amount, held.amount);
         }
       }

@@ -120,12 +120,10 @@ void VictimGuide::read(Node& node) {
   for (std::size_t at = 0; at < node.list.units.size(); ++at) {
     const VictimUnit& unit = node.list.units[at];
     node.leavers.push_back({.unit = static_cast<std::uint32_t>(at), .cost = cost_of(unit)});
-    std::int64_t* const row = node.freed.data() + at * columns_;
+    const AmountRow row = std::span(node.freed).subspan(at * columns_, columns_);
     for (const PodIndex pod : node.list.pods_of(unit)) {
       if (pods.node[pod] != node.node) continue;
-      for (const ResourceAmount& item : world_.cluster().requests(pods.requests[pod])) {
-        row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
-      }
+      add_request(row, request_of(world_.cluster(), pod));
     }
     if (!unit.whole) continue;
     with_[unit.unit].push_back(position);
@@ -201,10 +199,7 @@ void VictimGuide::order_leavers(Node& node) const {
   std::vector<std::int64_t> all = node.room;
   for (const Leaver& leaver : node.leavers) {
     if (leaver.gone) continue;
-    const std::int64_t* const row = node.freed.data() + leaver.unit * columns_;
-    for (std::size_t column = 0; column < columns_; ++column) {
-      all[column] = saturated_add(all[column], row[column]);
-    }
+    add_row(all, std::span(node.freed).subspan(leaver.unit * columns_, columns_));
   }
   const std::int64_t most = room_for(all);
   for (Leaver& leaver : node.leavers) {
@@ -277,10 +272,7 @@ void VictimGuide::let_leave(Node& node, std::uint32_t leaver, bool violating) {
       if (world_.budgets().charge(pod)) ++price_[violations_at_];
     }
   }
-  const std::int64_t* const row = node.freed.data() + gone.unit * columns_;
-  for (std::size_t column = 0; column < columns_; ++column) {
-    room_[column] = saturated_add(room_[column], row[column]);
-  }
+  add_row(room_, std::span(node.freed).subspan(gone.unit * columns_, columns_));
   leaving_.push_back(leaver);
 }
 
@@ -355,10 +347,7 @@ void VictimGuide::let_go(UnitIndex unit) {
 
 void VictimGuide::free_leaver(Node& node, Leaver& leaver) const {
   leaver.gone = true;
-  const std::int64_t* const row = node.freed.data() + leaver.unit * columns_;
-  for (std::size_t column = 0; column < columns_; ++column) {
-    node.room[column] = saturated_add(node.room[column], row[column]);
-  }
+  add_row(node.room, std::span(node.freed).subspan(leaver.unit * columns_, columns_));
 }
 
 }  // namespace makeway

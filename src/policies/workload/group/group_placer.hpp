@@ -4,20 +4,62 @@
 // `workload.nodeScore` (node_choice.hpp). No step back: what the first members take, the others
 // cannot have. For members that are alike and ask for nothing but resources this places as many as
 // possible; otherwise a place may exist that it does not find.
+//
+// PlanningRules are the settings by which one plan for a group is looked for: usually those of the
+// cycle, or a variant of them.
+//
+// In which order the members of a group are placed (`workload.memberOrder`).
+//
+//  largest   the hardest to place first: by the sum, over resources, of what they ask for as a
+//            share of all nodes together; then by name
+//  creation  by priority, then creation, then name, as kube-scheduler's queue has them
 #pragma once
 
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/victims.hpp"
+#include "engine/world.hpp"
 #include "policies/workload/group/group_domains.hpp"
 #include "policies/workload/group/member_fits.hpp"
-#include "policies/workload/group/planning_rules.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 
 namespace makeway {
+
+void order_members(World& world, MemberOrder order, std::vector<PodIndex>& members);
+
+/// Of members that are nominated: which still fit there when they come one after the other, as they
+/// can. Alone one may find its place uneven, or no pod near it. The world is left as it was.
+std::set<PodIndex> members_that_keep_their_place(World& world, std::span<const PodIndex> nominated);
+
+struct PlanningRules {
+  const Configuration& configuration;
+  VictimRules& rules;
+};
+
+inline PlanningRules planning_rules_of(World& world) {
+  return {world.configuration(), world.rules()};
+}
+
+/// A planning with settings of its own. Stays where it is: its rules refer to its configuration.
+class PlanningVariant {
+ public:
+  PlanningVariant(const World& world, Configuration configuration)
+      : configuration_(std::move(configuration)), rules_(world.rules(), configuration_) {}
+  PlanningVariant(const PlanningVariant&) = delete;
+  PlanningVariant& operator=(const PlanningVariant&) = delete;
+
+  PlanningRules planning() { return {configuration_, rules_}; }
+
+ private:
+  Configuration configuration_;
+  VictimRules rules_;
+};
 
 class GroupPlacer {
  public:

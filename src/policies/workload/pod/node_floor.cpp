@@ -71,7 +71,7 @@ std::int64_t NodeFloor::value(std::size_t key) {
 
 std::int64_t NodeFloor::amount_of(PodIndex pod, ResourceIndex resource) const {
   const Cluster& cluster = world_.cluster();
-  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+  for (const ResourceAmount& item : request_of(cluster, pod)) {
     if (item.resource == resource) return item.amount;
   }
   return 0;

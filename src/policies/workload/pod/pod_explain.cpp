@@ -199,7 +199,7 @@ constexpr std::size_t looked_at_max = 100;
 /// Whether the node, were it empty, would have enough of what it refuses the pod for.
 bool is_large_enough(World& world, PodIndex pod, NodeIndex node, std::string_view resource) {
   const Cluster& cluster = world.cluster();
-  const auto wanted = cluster.requests(cluster.pods().requests[pod]);
+  const auto wanted = request_of(cluster, pod);
   const auto item = std::ranges::find_if(wanted, [&](const ResourceAmount& each) {
     return cluster.resources().name(each.resource) == resource;
   });
