@@ -113,7 +113,9 @@ class ReplicaChoiceJudge {
     const std::int64_t commit = share.commit - (steps == court_.steps.end() ? 0 : steps->second);
     const std::int64_t running =
         std::ssize(share.running) - (losing == court_.losing.end() ? 0 : losing->second);
-    return std::min(commit, running) - 1;  // The last one stays.
+    const auto held = court_.losing_to_held.find(&share);
+    const std::int64_t others = held == court_.losing_to_held.end() ? 0 : held->second;
+    return std::min(commit, running) - others - 1;  // The last one stays.
   }
 
   /// Whether the ask could still have it as one more victim.

@@ -92,7 +92,9 @@ void find_held(ReplicaHearing& court) {
       for (const ClaimedVictim& victim : claim.victims) {
         const auto pod =
             find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name, victim.name);
-        if (pod && court.cluster().pods().node[*pod] == *node) leave.insert(*pod);
+        if (!pod || court.cluster().pods().node[*pod] != *node) continue;
+        leave.insert(*pod);
+        if (!court.fleet.leaving(*pod)) ++court.losing_to_held[court.fleet.share_of(*pod)];
       }
     }
   }

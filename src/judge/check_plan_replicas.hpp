@@ -55,6 +55,8 @@ struct ReplicaHearing {
   /// Nodes where schedules that the plan does not mention have claims, and where the pods leave
   /// that those count on. An ask that avoids these nodes is no breach.
   std::map<NodeIndex, std::set<PodIndex>> held;
+  /// How many running pods of a share such claims count on. They may leave it its last replica.
+  std::map<const HeardShare*, std::int64_t> losing_to_held;
 
   void report(int law, const HeardReplicaAsk& ask, std::string text) {
     hearing.breaches.add(law, ask.text, std::move(text));
