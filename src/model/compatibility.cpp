@@ -130,10 +130,26 @@ constexpr std::array backend_ai_rules = {
                "a preempted interactive session does not resume"},
 };
 
+/// In the replays: nodes and victims as in the presets of these systems.
+constexpr std::array kube_replay = {
+    BundleRule{"workload.nodeScore", "spread", "the least allocated node is preferred"},
+    BundleRule{"protection.protectSystemCritical", "false", "priorities alone protect"},
+    BundleRule{"protection.namespaces", "", "no namespace is protected"},
+    BundleRule{"protection.minimumRuntime", "0s", "young pods are not protected"},
+    BundleRule{"protection.preemptOtherSchedulers", "false", "as in its preset"},
+    BundleRule{"budgets.mode", "best-effort", "budgets are avoided"},
+};
+/// Which pods may leave stays as the cycle has it.
+constexpr std::array kep_replay = {
+    BundleRule{"workload.nodeScore", "spread", "the least allocated node is preferred"},
+};
+
 constexpr std::array all_bundles = {
     Bundle{Compatibility::makeway, "all laws hold; places are chosen for their victims", {}},
-    Bundle{Compatibility::kube_1_37, "as kube-scheduler 1.37 preempts", kube_rules},
-    Bundle{Compatibility::kep_5710, "as the early text of KEP-5710 has it", kep_rules},
+    Bundle{Compatibility::kube_1_37, "as kube-scheduler 1.37 preempts", kube_rules,
+           BundleReplay{KnobScope::cluster, kube_replay}},
+    Bundle{Compatibility::kep_5710, "as the early text of KEP-5710 has it", kep_rules,
+           BundleReplay{KnobScope::ask, kep_replay}},
     Bundle{Compatibility::yunikorn, "as YuniKorn 1.8 preempts for pinned pods", yunikorn_rules},
     Bundle{Compatibility::yunikorn_design, "as the design text of YuniKorn's DaemonSets has it",
            yunikorn_design_rules},
@@ -144,23 +160,18 @@ constexpr std::array all_bundles = {
 };
 static_assert(all_bundles.size() == choice_names<Compatibility>.size());
 
-const Bundle& bundle_of(Compatibility compatibility) {
-  const auto found = std::ranges::find(all_bundles, compatibility, &Bundle::compatibility);
-  CHECK(found != all_bundles.end(), choice_name(compatibility));
-  return *found;
+void put(Configuration& configuration, const Knob* knob, const BundleRule& rule) {
+  CHECK(knob != nullptr, rule.path);
+  const Result<KnobValue> value = parse_value(*knob, rule.value);
+  CHECK(value.has_value(), rule.path);
+  knob->put(configuration, *value);
 }
 
 /// The defaults with the rules of the bundle.
 Configuration with_rules_of(const Bundle& bundle) {
   Configuration configuration;
   configuration.compatibility = bundle.compatibility;
-  for (const BundleRule& each : bundle.rules) {
-    const Knob* const rule = find_rule(each.path);
-    CHECK(rule != nullptr, each.path);
-    const Result<KnobValue> value = parse_value(*rule, each.value);
-    CHECK(value.has_value(), each.path);
-    rule->put(configuration, *value);
-  }
+  for (const BundleRule& each : bundle.rules) put(configuration, find_rule(each.path), each);
   return configuration;
 }
 
@@ -178,6 +189,12 @@ const Configuration& sample_of(Compatibility compatibility) {
 
 std::span<const Bundle> bundles() { return all_bundles; }
 
+const Bundle& bundle_of(Compatibility compatibility) {
+  const auto found = std::ranges::find(all_bundles, compatibility, &Bundle::compatibility);
+  CHECK(found != all_bundles.end(), choice_name(compatibility));
+  return *found;
+}
+
 const Knob* find_rule(std::string_view path) {
   const auto found = std::ranges::find(rules(), path, &Knob::path);
   return found == rules().end() ? nullptr : &*found;
@@ -187,6 +204,18 @@ void apply_compatibility(Configuration& configuration, Compatibility compatibili
   const Configuration& sample = sample_of(compatibility);
   configuration.compatibility = compatibility;
   for (const Knob& rule : rules()) rule.put(configuration, rule.get(sample));
+}
+
+Configuration replay_of(const Bundle& bundle, const Configuration& configuration) {
+  Configuration replay = configuration;
+  for (const BundleRule& each : bundle.rules) {
+    const Knob* const rule = find_rule(each.path);
+    CHECK(rule != nullptr, each.path);
+    const bool counts = bundle.replay->scope == KnobScope::cluster || rule->scope == KnobScope::ask;
+    if (counts) put(replay, rule, each);
+  }
+  for (const BundleRule& each : bundle.replay->knobs) put(replay, find_knob(each.path), each);
+  return replay;
 }
 
 void keep_cluster_rules(Configuration& configuration, const Configuration& cluster) {

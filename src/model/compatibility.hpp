@@ -18,21 +18,30 @@ namespace makeway {
 
 inline constexpr std::string_view compatibility_path = "compatibility";
 
-/// A rule in which a bundle differs from `makeway`.
+/// A rule in which a bundle differs from `makeway`, or a knob that its replay sets.
 struct BundleRule {
-  std::string_view path;   ///< Of a row of `rules()`.
+  std::string_view path;   ///< Of a row of `rules()`, or of `knobs()`.
   std::string_view value;  ///< As `--set` would write it.
   std::string_view words;  ///< What the rule does, as the end of a sentence.
+};
+
+/// How the plan that a bundle's system would make for a group is looked for, beside the cycle's own
+/// plans: by rules of the bundle and by these knobs; all else is as in the cycle.
+struct BundleReplay {
+  KnobScope scope = KnobScope::ask;  ///< `ask`: rules of that scope only; `cluster`: all.
+  std::span<const BundleRule> knobs;
 };
 
 struct Bundle {
   Compatibility compatibility = Compatibility::makeway;
   std::string_view summary;
   std::span<const BundleRule> rules;
+  std::optional<BundleReplay> replay = std::nullopt;  ///< None: it is not replayed.
 };
 
 /// All of them, in the order of Compatibility.
 std::span<const Bundle> bundles();
+const Bundle& bundle_of(Compatibility compatibility);
 
 /// Every field of Configuration that is a rule. Rows have no documentation: bundles explain them.
 std::span<const Knob> rules();
@@ -40,6 +49,9 @@ const Knob* find_rule(std::string_view path);
 
 /// Sets `compatibility` and every rule.
 void apply_compatibility(Configuration& configuration, Compatibility compatibility);
+
+/// The settings of a replay of the bundle, which has one.
+Configuration replay_of(const Bundle& bundle, const Configuration& configuration);
 
 /// In a profile, a bundle says how places and victims are looked for (KnobScope::ask). What a
 /// running pod is worth stays as the cluster has it.

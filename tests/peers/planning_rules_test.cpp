@@ -1,45 +1,50 @@
-// The plans of simpler schedulers, from which a group's search starts, are looked for under the
-// settings of their presets: what planning_rules.cpp takes from them must be what they say.
-#include "policies/workload/group/planning_rules.hpp"
-
+// The plans of simpler schedulers, from which a group's search starts, are looked for by replays of
+// their bundles: what a replay sets must be what the preset of that system says.
 #include <gtest/gtest.h>
 
 #include "codec/presets.hpp"
+#include "model/compatibility.hpp"
 
 namespace makeway {
 namespace {
 
-template <class... Members>
-void expect_same(const WorkloadSettings& simple, const WorkloadSettings& preset,
-                 const Members... members) {
-  std::size_t at = 0;
-  (
-      [&] {
-        EXPECT_TRUE(simple.*members == preset.*members) << "setting " << at;
-        ++at;
-      }(),
-      ...);
+const Knob& row_of(std::string_view path) {
+  const Knob* const rule = find_rule(path);
+  return rule != nullptr ? *rule : *find_knob(path);
 }
 
-TEST(SimplePlanningRules, PlansAsKubeSchedulerWould) {
+TEST(Replays, AreThoseOfKubeSchedulerAndTheTextOfTheKep) {
+  std::vector<Compatibility> replayed;
+  for (const Bundle& bundle : bundles()) {
+    if (bundle.replay) replayed.push_back(bundle.compatibility);
+  }
+  EXPECT_EQ(replayed, std::vector({Compatibility::kube_1_37, Compatibility::kep_5710}));
+}
+
+TEST(Replays, SetWhatThePresetSays) {
+  for (const Bundle& bundle : bundles()) {
+    if (!bundle.replay) continue;
+    const Configuration preset = *load_preset(choice_name(bundle.compatibility));
+    const Configuration cycle = *load_preset(default_preset);
+    const Configuration replay = replay_of(bundle, cycle);
+    for (const std::span<const BundleRule> rows : {bundle.rules, bundle.replay->knobs}) {
+      for (const BundleRule& each : rows) {
+        const Knob& row = row_of(each.path);
+        const bool kept = bundle.replay->scope == KnobScope::ask &&
+                          row.scope == KnobScope::cluster && find_rule(each.path) != nullptr;
+        EXPECT_EQ(knob_text(replay, row), knob_text(kept ? cycle : preset, row)) << each.path;
+      }
+    }
+  }
+}
+
+/// Pods that nothing but priority protects there must be potential victims in the replay.
+TEST(Replays, ProtectNoMoreThanKubeScheduler) {
   const Configuration preset = *load_preset("kube-1.37");
-  const Configuration simple = as_kube_scheduler(*load_preset(default_preset));
-  EXPECT_TRUE(simple.protection == preset.protection);
-  EXPECT_TRUE(simple.budgets == preset.budgets);
-  using W = WorkloadSettings;
-  expect_same(simple.workload, preset.workload, &W::member_order, &W::node_score,
-              &W::placement_guide, &W::start_from_simple_plans, &W::protect_marked_members,
-              &W::honour_preemption_priority, &W::honour_below_minimum, &W::priority_search,
-              &W::leaving_room, &W::put_back, &W::put_back_scope);
-}
-
-TEST(SimplePlanningRules, PlansAsTheTextOfTheKepWould) {
-  const Configuration preset = *load_preset("kep-5710");
-  const Configuration simple = as_kep(*load_preset(default_preset));
-  using W = WorkloadSettings;
-  expect_same(simple.workload, preset.workload, &W::member_order, &W::node_score,
-              &W::placement_guide, &W::start_from_simple_plans, &W::priority_search,
-              &W::importance_keys);
+  const Configuration replay =
+      replay_of(bundle_of(Compatibility::kube_1_37), *load_preset(default_preset));
+  EXPECT_TRUE(replay.protection == preset.protection);
+  EXPECT_TRUE(replay.budgets == preset.budgets);
 }
 
 }  // namespace

@@ -4,20 +4,48 @@
 // `workload.nodeScore` (node_choice.hpp). No step back: what the first members take, the others
 // cannot have. For members that are alike and ask for nothing but resources this places as many as
 // possible; otherwise a place may exist that it does not find.
+//
+// PlanningRules are the settings by which one plan for a group is looked for: usually those of the
+// cycle, or a variant of them.
 #pragma once
 
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/victims.hpp"
 #include "policies/workload/group/group_domains.hpp"
 #include "policies/workload/group/member_fits.hpp"
-#include "policies/workload/group/planning_rules.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 
 namespace makeway {
+
+struct PlanningRules {
+  const Configuration& configuration;
+  VictimRules& rules;
+};
+
+inline PlanningRules planning_rules_of(World& world) {
+  return {world.configuration(), world.rules()};
+}
+
+/// A planning with settings of its own. Stays where it is: its rules refer to its configuration.
+class PlanningVariant {
+ public:
+  PlanningVariant(const World& world, Configuration configuration)
+      : configuration_(std::move(configuration)), rules_(world.rules(), configuration_) {}
+  PlanningVariant(const PlanningVariant&) = delete;
+  PlanningVariant& operator=(const PlanningVariant&) = delete;
+
+  PlanningRules planning() { return {configuration_, rules_}; }
+
+ private:
+  Configuration configuration_;
+  VictimRules rules_;
+};
 
 class GroupPlacer {
  public:

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "model/compatibility.hpp"
 #include "policies/workload/group/plan_moves.hpp"
 
 namespace makeway {
@@ -181,7 +182,7 @@ void GroupPlans::plan_simply(Place& place) {
   }
   run(false, false);
   if (!several) return;
-  for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+  for (const PlanningRules& planning : replays()) {
     const std::optional<GroupCandidate> found = plan_of(planning, place);
     if (found) consider(search.adopt(found->places, found->victims.pods));
   }
@@ -222,7 +223,7 @@ void GroupPlans::find_runner_up() {
   if (!world_.configuration().workload.start_from_simple_plans || !task_.given.empty()) return;
   for (Place& place : places_) {
     if (places_.size() > 1 && place.domain == best_->domain) continue;
-    for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+    for (const PlanningRules& planning : replays()) {
       std::optional<GroupCandidate> found = plan_of(planning, place, false);
       if (found) found = place.search->adopt(found->places, found->victims.pods);
       const bool other = found && found->places.size() >= task_.needed &&
@@ -241,7 +242,7 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   if (known || !world_.configuration().workload.start_from_simple_plans) return;
   const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .level = {}};
   Place place = place_of(cluster);
-  for (const PlanningRules& planning : {as_kube_scheduler(), as_kep()}) {
+  for (const PlanningRules& planning : replays()) {
     std::optional<GroupCandidate> found = plan_of(planning, place);
     if (found) found = place.search->adopt(found->places, found->victims.pods);
     if (!found) continue;
@@ -254,18 +255,15 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   }
 }
 
-PlanningRules GroupPlans::as_kube_scheduler() {
-  if (!kube_) {
-    kube_ = std::make_unique<SimplePlanningRules>(
-        world_, makeway::as_kube_scheduler(world_.configuration()));
+const std::vector<PlanningRules>& GroupPlans::replays() {
+  if (!replays_.empty()) return replays_;
+  for (const Bundle& bundle : bundles()) {
+    if (!bundle.replay) continue;
+    variants_.push_back(
+        std::make_unique<PlanningVariant>(world_, replay_of(bundle, world_.configuration())));
+    replays_.push_back(variants_.back()->planning());
   }
-  return kube_->planning();
-}
-
-PlanningRules GroupPlans::as_kep() {
-  if (!kep_)
-    kep_ = std::make_unique<SimplePlanningRules>(world_, makeway::as_kep(world_.configuration()));
-  return kep_->planning();
+  return replays_;
 }
 
 // ---- Plans for victims --------------------------------------------------------------------------

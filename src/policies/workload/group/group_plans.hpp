@@ -3,8 +3,9 @@
 // In each domain, in this order:
 //  1. as configured (group_search.hpp); with `workload.startFromSimplePlans` also without touching
 //     any pod whose loss would violate a budget, with the smallest members first where not all are
-//     needed, and as kube-scheduler and KEP-5710 would plan (planning_rules.hpp). So the answer is
-//     never worse than a plan of theirs that keeps the laws.
+//     needed, and as kube-scheduler and KEP-5710 would plan, by replays of their bundles
+//     (model/compatibility.hpp). So the answer is never worse than a plan of theirs that keeps the
+//     laws.
 //  2. with `workload.placementGuide` victims, in places chosen by what would have to leave, with
 //     no pod gone above the highest priority that the best plan so far needs: by counts
 //     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
@@ -74,16 +75,15 @@ class GroupPlans {
   void move_members(GroupSearch& search, std::size_t nodes);
   void take_detours(GroupSearch& search);
   GroupSearch::Guide guide() const;
-  PlanningRules as_kube_scheduler();
-  PlanningRules as_kep();
+  const std::vector<PlanningRules>& replays();
 
   bool explain_;
   World& world_;
   const GroupTask& task_;
   MemberFits& fits_;
-  std::unique_ptr<SimplePlanningRules> kube_;
-  std::unique_ptr<SimplePlanningRules> kep_;
-  std::vector<PodIndex> leaving_;     ///< Pods whose room is credited.
+  std::vector<std::unique_ptr<PlanningVariant>> variants_;  ///< Made when first needed.
+  std::vector<PlanningRules> replays_;                      ///< The same.
+  std::vector<PodIndex> leaving_;                           ///< Pods whose room is credited.
   bool one_priority_each_ = true;     ///< No unit's preemption priority differs.
   std::optional<Cascades> cascades_;  ///< None: they do not count.
   std::optional<GroupCandidate> best_;

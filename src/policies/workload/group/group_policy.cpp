@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "model/compatibility.hpp"
 #include "model/group_status.hpp"
 #include "policies/shared/ask_driver.hpp"
 #include "policies/shared/cluster_text.hpp"
@@ -479,7 +480,8 @@ std::vector<PodOnNode> GroupAsk::places_in(const GroupDomain& domain, MemberFits
     // Where members look at others, another order and other nodes may do.
     if (places.size() < task_.needed && after_->constrained() &&
         planning.configuration.workload.start_from_simple_plans) {
-      SimplePlanningRules simple(world_, as_kube_scheduler(world_.configuration()));
+      PlanningVariant simple(
+          world_, replay_of(bundle_of(Compatibility::kube_1_37), world_.configuration()));
       std::vector<PodIndex> by_creation = task_.members;
       order_members(world_, MemberOrder::creation, by_creation);
       try_again(simple.planning(), by_creation);

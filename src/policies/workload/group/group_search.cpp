@@ -17,6 +17,18 @@ ChargeOrder charge_order(const Configuration& configuration) {
              : ChargeOrder::most_important_first;
 }
 
+/// For comparing victims on one node when a highest priority is given anyway: what only the whole
+/// plan can say is left out of the score.
+Configuration without_whole_plan_keys(const Configuration& configuration) {
+  Configuration counting = configuration;
+  counting.engine.cascade_depth = 0;
+  std::erase_if(counting.workload.score_keys, [](ScoreKey key) {
+    return key == ScoreKey::members_not_placed || key == ScoreKey::highest_priority ||
+           key == ScoreKey::secondary_victims || key == ScoreKey::oldest_victim;
+  });
+  return counting;
+}
+
 }  // namespace
 
 EmptiedNodes emptied_nodes(World& world, const PlanningRules& planning, const GroupTask& task,
@@ -108,8 +120,8 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
 
 PlanningRules GroupSearch::counting() {
   if (!counting_) {
-    counting_ = std::make_unique<SimplePlanningRules>(
-        world_, without_whole_plan_keys(planning_.configuration));
+    counting_ =
+        std::make_unique<PlanningVariant>(world_, without_whole_plan_keys(planning_.configuration));
   }
   return counting_->planning();
 }

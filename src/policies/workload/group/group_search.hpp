@@ -165,7 +165,7 @@ class GroupSearch {
   EmptiedNodes& emptied_;
   GroupPlacer placer_;
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
-  std::unique_ptr<SimplePlanningRules> counting_;
+  std::unique_ptr<PlanningVariant> counting_;
   Scratch::Checkpoint start_;
   std::vector<PodIndex> kept_;         ///< No potential victims from the start.
   VictimList list_;                    ///< That left, most important first.
