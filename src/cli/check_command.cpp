@@ -1,5 +1,3 @@
-#include "cli/check_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/palette.hpp"

@@ -1,11 +1,10 @@
-#include "cli/config_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/palette.hpp"
@@ -44,12 +43,11 @@ std::string value_text(const Configuration& configuration, const Knob& knob) {
 
 std::string knob_table(std::string_view section) {
   const Configuration standard;
-  Table table({{.heading = "KNOB"}, {.heading = "DEFAULT"}, {.heading = "TAKES"}});
+  Table table({{"KNOB"}, {"DEFAULT"}, {"TAKES"}});
   for (const Knob& knob : knobs()) {
     if (!section.empty() && knob.section() != section) continue;
-    table.row({{.text = std::string(knob.path)},
-               {.text = shorten(value_text(standard, knob), 40)},
-               {.text = type_text(knob)}});
+    table.row(
+        {{std::string(knob.path)}, {shorten(value_text(standard, knob), 40)}, {type_text(knob)}});
   }
   return table.empty() ? std::string{} : table.text(plain);
 }
@@ -94,11 +92,11 @@ std::string explanation(const Knob& knob, std::size_t width) {
   line("Of:", scope_text(knob));
   line("From:", fmt::format("docs/spec.md, section {}", knob.spec));
   text += "\n";
-  Table table({{.heading = "PRESET"}, {.heading = "VALUE"}});
+  Table table({{"PRESET"}, {"VALUE"}});
   for (const std::string_view name : preset_names()) {
     const Result<Configuration> preset = load_preset(name);
     CHECK(preset.has_value(), "presets are checked by tests");
-    table.row({{.text = std::string(name)}, {.text = value_text(*preset, knob)}});
+    table.row({{std::string(name)}, {value_text(*preset, knob)}});
   }
   text += table.text(plain);
   return knob.path == compatibility_path ? text + bundle_texts(width) : text;
@@ -128,9 +126,9 @@ std::string document_text(const ConfigurationDocument& document, std::string_vie
 }  // namespace
 
 ExitStatus run_config_list(const Arguments& /*arguments*/, Terminal& terminal) {
-  Table presets({{.heading = "PRESET"}, {.heading = "REPRODUCES"}});
+  Table presets({{"PRESET"}, {"REPRODUCES"}});
   for (const std::string_view name : preset_names()) {
-    presets.row({{.text = std::string(name)}, {.text = preset_summary(name)}});
+    presets.row({{std::string(name)}, {preset_summary(name)}});
   }
   terminal.out.write(
       fmt::format("Presets: complete configurations ('makeway config show NAME')\n{}\n"

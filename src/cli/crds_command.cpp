@@ -1,5 +1,3 @@
-#include "cli/crds_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/text.hpp"
 #include "codec/fields.hpp"

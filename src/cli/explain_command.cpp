@@ -1,8 +1,7 @@
-#include "cli/explain_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/palette.hpp"
 #include "cli/table.hpp"
@@ -76,13 +75,11 @@ std::string explanation(const Explained& explained, std::size_t width) {
 
 /// The fields at and below a path; empty: there are none.
 std::string field_table(std::string_view path) {
-  Table table({{.heading = "FIELD"}, {.heading = "DEFAULT"}, {.heading = "TAKES"}});
+  Table table({{"FIELD"}, {"DEFAULT"}, {"TAKES"}});
   const std::string below = fmt::format("{}.", path);
   for (const Explained& each : all_fields()) {
     if (!each.path.starts_with(below)) continue;
-    table.row({{.text = each.path.substr(below.size())},
-               {.text = says(each.field)},
-               {.text = type_text(each.field)}});
+    table.row({{each.path.substr(below.size())}, {says(each.field)}, {type_text(each.field)}});
   }
   return table.empty() ? std::string{} : table.text(Palette(false));
 }

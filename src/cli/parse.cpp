@@ -10,7 +10,7 @@
 
 #include "base/problem.hpp"
 #include "cli/help.hpp"
-#include "cli/suggest.hpp"
+#include "cli/text.hpp"
 
 namespace makeway::cli {
 namespace {

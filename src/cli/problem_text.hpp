@@ -6,6 +6,7 @@
 
 #include "base/problem.hpp"
 #include "cli/palette.hpp"
+#include "codec/load.hpp"
 #include "model/validation/quarantine.hpp"
 
 namespace makeway::cli {
@@ -20,5 +21,12 @@ std::string problem_lines(const Problems& problems, const Palette& palette);
 /// Pods of one owner that have the same problem are one line; owners are looked up in `cluster`.
 std::string quarantine_lines(const Quarantine& quarantine, const Cluster& cluster,
                              const Palette& palette);
+
+// What was loaded and does not count for a plan, although its author may think so.
+
+/// Lines for standard error: pods that were made from templates, workloads that make none, kinds
+/// that have templates and are skipped, pods on nodes that are not there. Empty when there is
+/// nothing to say.
+std::string load_notes(const Loaded& loaded);
 
 }  // namespace makeway::cli

@@ -10,7 +10,6 @@
 #include "base/printable.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
-#include "cli/version_command.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -1,11 +1,10 @@
-#include "cli/session_command.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 #include <variant>
 
 #include "base/check.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/palette.hpp"

@@ -131,8 +131,8 @@ std::string Table::text(const Palette& palette) const {
     line([&](std::size_t i) {
       const std::vector<std::string_view> lines = lines_of(columns_[i].heading);
       const std::size_t skipped = above - lines.size();
-      return Cell{.text = number < skipped ? std::string{} : std::string(lines[number - skipped]),
-                  .tone = Tone::dim};
+      return Cell{number < skipped ? std::string{} : std::string(lines[number - skipped]),
+                  Tone::dim};
     });
   }
   for (const std::vector<Cell>& cells : rows_) {

@@ -1,5 +1,3 @@
-#include "cli/advance/advance_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +7,12 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/simulate/snapshot_start.hpp"
+#include "cli/simulate/simulate_run.hpp"
 #include "cli/text.hpp"
 #include "codec/dump.hpp"
 #include "codec/json_text.hpp"
@@ -88,7 +86,6 @@ class PlanSource {
                                      .asks = std::move(asks),
                                      .workloads = loaded_.workloads,
                                      .now = now,
-                                     .placements = {},
                                      .explain = false,
                                      .quarantine = &loaded_.quarantine,
                                      .trust = &trust_},

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "cli/dashboard/dashboard_start.hpp"
-#include "cli/dashboard/look_back.hpp"
 #include "cli/dashboard/what_if.hpp"
 #include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"

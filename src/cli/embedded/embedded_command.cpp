@@ -6,7 +6,7 @@
 #include "cli/input.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/simulate/simulate_journal.hpp"
+#include "cli/simulate/simulate_run.hpp"
 
 namespace makeway::cli {
 

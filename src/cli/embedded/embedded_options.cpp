@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/embedded/pace.hpp"
 
 namespace makeway::cli {
 namespace {

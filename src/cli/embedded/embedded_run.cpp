@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -11,24 +12,46 @@
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
 #include "cli/dashboard/dashboard_start.hpp"
-#include "cli/embedded/draw_scene.hpp"
-#include "cli/embedded/pace.hpp"
-#include "cli/embedded/paced_port.hpp"
-#include "cli/embedded/watch_scene.hpp"
+#include "cli/embedded/embedded_options.hpp"
+#include "cli/embedded/scene.hpp"
 #include "cli/interrupt_watch.hpp"
-#include "cli/run/run_log.hpp"
+#include "cli/run/decision_log.hpp"
 #include "cli/run/watcher_list.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "control/control_loop.hpp"
+#include "control/port.hpp"
 #include "kube/http_client.hpp"
 #include "server/run_pages.hpp"
 #include "sim/sim_world.hpp"
 
 namespace makeway::cli {
 namespace {
+
+// PacedPort: a world on a virtual clock that keeps a loop waiting as a real one would.
+//
+// What the loop is shown, and when on the cluster's clock, does not depend on how fast that clock
+// goes: the world is asked first, and its answer is held back until its time has come. So the same
+// load gives the same decisions at every speed, and pauses leave no trace.
+
+class PacedPort final : public Port {
+ public:
+  /// `await` returns when the cluster's clock shows that time, or when waiting was cancelled.
+  PacedPort(Port& world, std::function<void(Time)> await)
+      : world_(world), await_(std::move(await)) {}
+
+  Batch poll(Time deadline) override {
+    Batch batch = world_.poll(deadline);
+    await_(batch.now);
+    return batch;
+  }
+  void submit(const Plan& plan) override { world_.submit(plan); }
+
+ private:
+  Port& world_;
+  std::function<void(Time)> await_;
+};
 
 constexpr Time embedded_start{1'767'225'600'000};  // 2026-01-01T00:00:00Z
 constexpr Duration passed_at_once{5'400'000};      ///< Rule 2.

@@ -1,6 +1,6 @@
-#include "cli/embedded/pace.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/embedded/embedded_options.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/journal/journal_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/commands.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"

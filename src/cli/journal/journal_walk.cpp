@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/printable.hpp"
+#include "cli/help.hpp"
 #include "cli/text.hpp"
-#include "cli/version_command.hpp"
+#include "codec/writer.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -88,6 +93,284 @@ bool report_walk(const JournalWalk& walk, Terminal& terminal) {
   terminal.error.write(
       fmt::format("error: {}: there is no record in it\n", printable(walk.parts.back().path)));
   return false;
+}
+
+namespace {
+
+/// With more names to look for it is quicker to read everything.
+constexpr std::size_t names_max = 32;
+
+bool is_of(const JournalText& text, JournalType type) {
+  return text.type == static_cast<std::uint8_t>(type);
+}
+
+/// The text after the list of due asks. A waiting ask is due in every cycle, which is no event for
+/// it. No text in quotes has unescaped quotes, so this is the member of that name.
+std::string_view what_came_of(std::string_view cycle) {
+  const std::size_t at = cycle.find(",\"changed\":[");
+  return at == std::string_view::npos ? cycle : cycle.substr(at);
+}
+
+/// When it was written.
+Time time_of(const JournalText& text) {
+  const Result<JournalRecord> record = read_journal_record(text.type, text.text);
+  if (!record) return {};
+  return std::visit(
+      [](const auto& each) {
+        if constexpr (requires { each.now; }) {
+          return each.now;
+        } else {
+          return Time{};
+        }
+      },
+      *record);
+}
+
+/// As it stands between the quotes of a document.
+std::string in_json(std::string_view name) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.string(name);
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(1, text.size() - 2);
+}
+
+/// Whether one of some names stands in a text, or a node does.
+class NameSearch {
+ public:
+  void look_for(std::vector<std::string> names) {
+    if (names == names_) return;
+    names_ = std::move(names);
+    needles_.clear();
+    for (const std::string& name : names_) needles_.emplace_back(in_json(name));
+  }
+  bool finds_one_in(std::string_view text) const {
+    return needles_.size() > names_max ||
+           std::ranges::any_of(needles_, [&](const Needle& each) { return each.is_in(text); });
+  }
+  bool finds_node_in(std::string_view text) const { return node_.is_in(text); }
+
+ private:
+  class Needle {
+   public:
+    explicit Needle(std::string text)
+        : text_(std::make_unique<std::string>(std::move(text))),
+          searcher_(text_->begin(), text_->end()) {}
+    bool is_in(std::string_view text) const {
+      return std::search(text.begin(), text.end(), searcher_) != text.end();
+    }
+
+   private:
+    std::unique_ptr<std::string> text_;  ///< Does not move when this does.
+    std::boyer_moore_horspool_searcher<std::string::iterator> searcher_;
+  };
+  std::vector<std::string> names_;
+  std::vector<Needle> needles_;
+  Needle node_{fmt::format("\"{}\"", row_of<Node>.name)};  ///< Its kind, also where it is removed.
+};
+
+class StoryWalk {
+ public:
+  StoryWalk(std::string path, WhyStory& story, const std::function<bool()>& is_over,
+            StoryReading reading)
+      : path_(std::move(path)), story_(story), is_over_(is_over), reading_(reading) {}
+
+  JournalWalk walk();
+
+ private:
+  /// From a base on.
+  struct Chapter {
+    FileIdentity file;
+    std::uint64_t offset = 0;
+    std::string rules;          ///< The record of the configuration before it.
+    std::uint64_t records = 0;  ///< So many of it were read, its base included.
+  };
+  /// The world stands behind so many records of the chapter.
+  struct Place {
+    JournalReader reader;
+    std::uint64_t records = 0;
+  };
+  std::optional<Error> hear(JournalText text);
+  std::optional<Error> hear_base(const JournalText& text);
+  std::optional<Error> hear_all(const JournalText& text);
+  void add_story(const JournalRecord& record);
+  void end_story();
+  std::optional<Error> take(const JournalEntry& entry);
+  bool is_about_others(const JournalText& text) const;
+  bool is_continuing(const BaseRecord& base, bool after_gap);
+  bool reads_all() const { return reading_ == StoryReading::everything || !is_kept_; }
+  std::uint64_t cycles_so_far() const;
+  const JournalWorld* world();
+  std::optional<Error> begin_place();
+  std::optional<Error> find_world();
+
+  std::string path_;
+  WhyStory& story_;
+  const std::function<bool()>& is_over_;
+  StoryReading reading_;
+  std::optional<JournalReader> reader_;
+  bool is_kept_ = true;  ///< A file on a disk.
+  NameSearch search_;
+  std::string rules_;                ///< The last record of a configuration.
+  std::string last_cycle_;           ///< The last record of a cycle since the base; empty: none.
+  JournalText last_;                 ///< The last one that says when it was written.
+  std::uint64_t cycles_before_ = 0;  ///< The base.
+  std::optional<Chapter> chapter_;
+  std::optional<Place> place_;
+  JournalWalk walk_;
+};
+
+/// The number of the last cycle.
+std::uint64_t StoryWalk::cycles_so_far() const {
+  if (last_cycle_.empty()) return cycles_before_;
+  const Result<JournalRecord> record =
+      read_journal_record(static_cast<std::uint8_t>(JournalType::cycle), last_cycle_);
+  const auto* const cycle = record ? std::get_if<CycleRecord>(&*record) : nullptr;
+  return cycle == nullptr ? 0 : cycle->number;
+}
+
+bool StoryWalk::is_continuing(const BaseRecord& base, bool after_gap) {
+  const bool has_begun = chapter_.has_value();
+  const bool follows = base.cycles == cycles_so_far();
+  if (has_begun && !after_gap && !follows) walk_.strangers.push_back(reader_->parts().back().path);
+  cycles_before_ = base.cycles;
+  last_cycle_.clear();
+  return has_begun && !after_gap && follows && !base.begins;
+}
+
+std::optional<Error> StoryWalk::hear_base(const JournalText& text) {
+  const Result<JournalEntry> entry = reader_->understood(text);
+  if (!entry) return entry.error();
+  last_ = {.type = text.type, .text = text.text.substr(0, text.text.find('\n') + 1)};
+  const bool continues = is_continuing(std::get<BaseRecord>(entry->record), entry->after_gap);
+  chapter_ = Chapter{.file = reader_->file(), .offset = text.offset, .rules = rules_, .records = 1};
+  place_.reset();
+  if (reads_all()) {
+    if (std::optional<Error> error = take(*entry)) return error;
+  }
+  if (!continues) add_story(entry->record);
+  return std::nullopt;
+}
+
+void StoryWalk::add_story(const JournalRecord& record) {
+  story_.hear(record, [this] { return world(); });
+  search_.look_for(story_.names());
+}
+
+std::optional<Error> StoryWalk::take(const JournalEntry& entry) {
+  const std::optional<Error> error = walk_.world.take(entry);
+  if (!error) return std::nullopt;
+  return Error{.message = fmt::format("{}: {}", reader_->parts().back().path, error->message)};
+}
+
+/// Rule 1.
+bool StoryWalk::is_about_others(const JournalText& text) const {
+  if (reads_all() || !chapter_) return false;
+  if (is_of(text, JournalType::cycle)) return !search_.finds_one_in(what_came_of(text.text));
+  return is_of(text, JournalType::changes) && !search_.finds_one_in(text.text) &&
+         !search_.finds_node_in(text.text);
+}
+
+std::optional<Error> StoryWalk::hear_all(const JournalText& text) {
+  const Result<JournalEntry> entry = reader_->understood(text);
+  if (!entry) return entry.error();
+  // Without a base the world says what is wrong.
+  if (reads_all() || !chapter_) {
+    if (std::optional<Error> error = take(*entry)) return error;
+  }
+  add_story(entry->record);
+  return std::nullopt;
+}
+
+std::optional<Error> StoryWalk::hear(JournalText text) {
+  if (is_of(text, JournalType::base)) return hear_base(text);
+  if (chapter_) ++chapter_->records;
+  if (is_of(text, JournalType::configuration)) rules_ = text.text;
+  std::optional<Error> error;
+  if (!is_about_others(text)) error = hear_all(text);
+  if (is_of(text, JournalType::cycle)) last_cycle_ = text.text;
+  if (!is_of(text, JournalType::configuration)) last_ = std::move(text);
+  return error;
+}
+
+// ---- The world ----------------------------------------------------------------------------------
+
+/// Before the base of the chapter. The file may have another name by now.
+std::optional<Error> StoryWalk::begin_place() {
+  for (const std::string& path : journal_paths(path_)) {
+    Result<JournalReader> reader = JournalReader::open_at({path}, chapter_->offset);
+    if (!reader || reader->file() != chapter_->file) continue;
+    const Result<JournalRecord> rules =
+        read_journal_record(static_cast<std::uint8_t>(JournalType::configuration), chapter_->rules);
+    walk_.world = JournalWorld();
+    place_.emplace(Place{.reader = *std::move(reader)});
+    return rules ? walk_.world.take({.record = *rules}) : std::nullopt;
+  }
+  return Error{.message = fmt::format("{}: a file went away while it was read; try again, or keep "
+                                      "more of them with --journal-files",
+                                      path_)};
+}
+
+std::optional<Error> StoryWalk::find_world() {
+  if (!place_) {
+    if (std::optional<Error> error = begin_place()) return error;
+  }
+  while (place_->records < chapter_->records && !is_over_()) {
+    const Result<std::optional<JournalText>> text = place_->reader.next_text();
+    if (!text) return text.error();
+    if (!*text) return Error{.message = fmt::format("{}: it became shorter", path_)};
+    // The last record says what time it is.
+    const bool is_last = ++place_->records == chapter_->records;
+    if (is_of(**text, JournalType::cycle) && !is_last && is_about_others(**text)) continue;
+    const Result<JournalEntry> entry = place_->reader.understood(**text);
+    if (!entry) return entry.error();
+    if (std::optional<Error> error = take(*entry)) return error;
+  }
+  return std::nullopt;
+}
+
+const JournalWorld* StoryWalk::world() {
+  if (reads_all() || !chapter_) return &walk_.world;
+  if (std::optional<Error> error = find_world()) {
+    if (!walk_.error) walk_.error = std::move(error);
+    return nullptr;
+  }
+  return is_over_() ? nullptr : &walk_.world;
+}
+
+/// The cluster is needed only if something of the story is pending.
+void StoryWalk::end_story() {
+  story_.end(time_of(last_));
+  if (!walk_.stopped && !story_.pending().empty()) world();
+}
+
+JournalWalk StoryWalk::walk() {
+  Result<JournalReader> reader = JournalReader::open(path_, JournalFiles::with_rotated);
+  if (!reader) {
+    walk_.error = reader.error();
+    return std::move(walk_);
+  }
+  reader_ = *std::move(reader);
+  is_kept_ = reader_->file() != FileIdentity{};
+  search_.look_for(story_.names());
+  while (!walk_.stopped && !walk_.error) {
+    Result<std::optional<JournalText>> text = reader_->next_text();
+    if (!text) walk_.error = text.error();
+    if (!text || !*text) break;
+    std::optional<Error> error = hear(**std::move(text));
+    if (error && !walk_.error) walk_.error = std::move(error);
+    walk_.stopped = is_over_();
+  }
+  end_story();
+  walk_.parts = reader_->parts();
+  return std::move(walk_);
+}
+
+}  // namespace
+
+JournalWalk walk_story(const std::string& path, WhyStory& story,
+                       const std::function<bool()>& is_over, StoryReading reading) {
+  return StoryWalk(path, story, is_over, reading).walk();
 }
 
 }  // namespace makeway::cli

@@ -1,5 +1,3 @@
-#include "cli/journal/replay_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +8,11 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
-#include "cli/journal/plan_difference.hpp"
 #include "cli/plan/plan_compare.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_parties.hpp"
@@ -116,7 +114,6 @@ class Replay {
       shown_ = fmt::format("{}, under {}:\n\n", heading(cycle), printable(rules.preset)) +
                plan_text(*made.plan, {.explain = true,
                                       .palette = options_.palette,
-                                      .filter = {},
                                       .cluster = &world.cluster(),
                                       .configuration = &rules.configuration});
     } else {

@@ -1,17 +1,13 @@
-#include "cli/journal/why_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/journal/decide_again.hpp"
-#include "cli/journal/story_walk.hpp"
-#include "cli/journal/why_json.hpp"
-#include "cli/journal/why_own_kinds.hpp"
+#include "cli/journal/journal_walk.hpp"
 #include "cli/journal/why_story.hpp"
 #include "cli/parse.hpp"
 #include "cli/plan/plan_command.hpp"
@@ -158,7 +154,6 @@ std::string decided_now(const WhyStory& story, const JournalWorld& world, const 
                                        others == 0 ? "" : fmt::format(", one of {},", others + 1));
   return text + plan_text(*made.plan, {.explain = true,
                                        .palette = palette,
-                                       .filter = {},
                                        .cluster = &world.cluster(),
                                        .configuration = &rules.configuration});
 }

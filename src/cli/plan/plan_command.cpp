@@ -7,7 +7,6 @@
 
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
 #include "cli/plan/batch.hpp"
 #include "cli/plan/node_what_if.hpp"
 #include "cli/plan/plan_compare.hpp"
@@ -223,7 +222,6 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
                                    .asks = options_.asks,
                                    .workloads = loaded_.workloads,
                                    .now = now_,
-                                   .placements = {},
                                    .explain = explain,
                                    .quarantine = &loaded_.quarantine,
                                    .trust = &trust_},

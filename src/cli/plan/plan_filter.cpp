@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "cli/suggest.hpp"
+#include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/queue_membership.hpp"
 

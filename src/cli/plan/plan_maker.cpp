@@ -120,8 +120,7 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
   Result<std::vector<AskName>> asks = resolve_asks(item.asks, item.cluster, item.workloads);
   if (!asks) {
     return {.plan = {},
-            .problems = {{.field = std::string(item.ask_field), .message = asks.error().message}},
-            .bug = {}};
+            .problems = {{.field = std::string(item.ask_field), .message = asks.error().message}}};
   }
   request.asks = std::move(*asks);
   const Configuration& configuration = item.configuration.configuration;

@@ -10,7 +10,7 @@
 
 #include "cli/input.hpp"
 #include "cli/plan/ask_name.hpp"
-#include "cli/plan/bug_files.hpp"
+#include "cli/plan/bug_report.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/load.hpp"
 #include "control/lawful_plan.hpp"

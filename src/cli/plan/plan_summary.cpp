@@ -137,18 +137,18 @@ std::string nodes_text(const std::set<std::string>& nodes) {
 
 /// Columns that every table has, and the cells of a row in them.
 std::vector<Column> common_columns(std::string_view counted_things) {
-  return {{.heading = std::string(counted_things), .align = Align::right},
-          {.heading = "NAMESPACE"},
-          {.heading = "OWNER"},
-          {.heading = "PRIORITY", .align = Align::right}};
+  return {{std::string(counted_things), Align::right},
+          {"NAMESPACE"},
+          {"OWNER"},
+          {"PRIORITY", Align::right}};
 }
 
 std::vector<Cell> common_cells(const Tally& row, Tone tone) {
   const std::string& namespace_name = row.parties.begin()->namespace_name;
-  return {{.text = grouped(row.count), .tone = tone},
-          {.text = namespace_name.empty() ? "-" : namespace_name},
-          {.text = owner_text(row)},
-          {.text = priorities_text(row)}};
+  return {{grouped(row.count), tone},
+          {namespace_name.empty() ? "-" : namespace_name},
+          {owner_text(row)},
+          {priorities_text(row)}};
 }
 
 /// A heading, the table, and how much of it is left out.
@@ -228,19 +228,19 @@ std::string victims_text(std::span<const PlanAsk* const> asks, const Parties& pa
   std::vector<Column> columns = common_columns(sessions == 0                ? "PODS"
                                                : sessions == tallies.size() ? "SESSIONS"
                                                                             : "VICTIMS");
-  if (lost) columns.push_back({.heading = "LOST WORK"});
-  if (budgets) columns.push_back({.heading = "BUDGETS\nVIOLATED", .align = Align::right});
-  columns.push_back({.heading = "FOR"});
+  if (lost) columns.push_back({"LOST WORK"});
+  if (budgets) columns.push_back({"BUDGETS\nVIOLATED", Align::right});
+  columns.push_back({"FOR"});
   return table_text(
       fmt::format("Victims: {}", grouped(tallies.size())), std::move(columns), rows,
       victim_rows_max, "victim", palette, [&](const Tally& row) {
         std::vector<Cell> cells = common_cells(row, Tone::bad);
-        if (lost) cells.push_back({.text = row.cost.pod_seconds > 0 ? cost_text(row.cost) : "-"});
+        if (lost) cells.push_back({row.cost.pod_seconds > 0 ? cost_text(row.cost) : "-"});
         if (budgets) {
-          cells.push_back({.text = row.budgets_violated == 0 ? "-" : grouped(row.budgets_violated),
-                           .tone = row.budgets_violated == 0 ? Tone::plain : Tone::bad});
+          cells.push_back({row.budgets_violated == 0 ? "-" : grouped(row.budgets_violated),
+                           row.budgets_violated == 0 ? Tone::plain : Tone::bad});
         }
-        cells.push_back({.text = few_names({row.beneficiaries.begin(), row.beneficiaries.end()})});
+        cells.push_back({few_names({row.beneficiaries.begin(), row.beneficiaries.end()})});
         return cells;
       });
 }
@@ -316,14 +316,14 @@ std::string placeless_text(std::span<const PlanAsk* const> asks, const Parties& 
   const bool held =
       std::ranges::any_of(rows, [](const Tally& row) { return !row.holders_stay.empty(); });
   std::vector<Column> columns = common_columns("ASKS");
-  columns.push_back({.heading = "WHY"});
-  if (held) columns.push_back({.heading = "PODS IN THE WAY STAY BECAUSE"});
+  columns.push_back({"WHY"});
+  if (held) columns.push_back({"PODS IN THE WAY STAY BECAUSE"});
   return table_text(fmt::format("Asks without a place: {}", grouped(tallies.size())),
                     std::move(columns), rows, placeless_rows_max, "ask", palette,
                     [&](const Tally& row) {
                       std::vector<Cell> cells = common_cells(row, Tone::bad);
-                      cells.push_back({.text = why_text(row)});
-                      if (held) cells.push_back({.text = stay_text(row)});
+                      cells.push_back({why_text(row)});
+                      if (held) cells.push_back({stay_text(row)});
                       return cells;
                     });
 }
@@ -361,11 +361,11 @@ std::string waiting_text(std::span<const PlanAsk* const> asks, const Parties& pa
                   });
   }
   std::vector<Column> columns = common_columns("ASKS");
-  columns.push_back({.heading = "WAITING FOR"});
+  columns.push_back({"WAITING FOR"});
   return table_text(fmt::format("Asks that wait: {}", grouped(tallies.size())), std::move(columns),
                     tallies.rows(), waiting_rows_max, "ask", palette, [](const Tally& row) {
                       std::vector<Cell> cells = common_cells(row, Tone::warning);
-                      cells.push_back({.text = awaited_text(row)});
+                      cells.push_back({awaited_text(row)});
                       return cells;
                     });
 }
@@ -406,14 +406,14 @@ std::string placed_text(std::span<const PlanAsk* const> asks, const Parties& par
                   });
   }
   std::vector<Column> columns = common_columns("ASKS");
-  columns.push_back({.heading = "HOW"});
-  columns.push_back({.heading = "NODES"});
+  columns.push_back({"HOW"});
+  columns.push_back({"NODES"});
   return table_text(fmt::format("Asks that get room: {}", grouped(tallies.size())),
                     std::move(columns), tallies.rows(), placed_rows_max, "ask", palette,
                     [](const Tally& row) {
                       std::vector<Cell> cells = common_cells(row, Tone::good);
-                      cells.push_back({.text = room_text(row)});
-                      cells.push_back({.text = nodes_text(row.nodes)});
+                      cells.push_back({room_text(row)});
+                      cells.push_back({nodes_text(row.nodes)});
                       return cells;
                     });
 }

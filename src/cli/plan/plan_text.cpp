@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/problem.hpp"
-#include "cli/amount.hpp"
 #include "cli/plan/plan_parties.hpp"
 #include "cli/plan/plan_summary.hpp"
 #include "cli/text.hpp"

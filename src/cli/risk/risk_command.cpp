@@ -1,5 +1,3 @@
-#include "cli/risk/risk_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,16 +7,13 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
 #include "cli/plan/plan_parties.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/risk/eviction_probe.hpp"
-#include "cli/risk/own_kind_risk.hpp"
-#include "cli/risk/protection_trials.hpp"
-#include "cli/risk/risk_json.hpp"
-#include "cli/risk/risk_text.hpp"
+#include "cli/risk/risk_probe.hpp"
+#include "cli/risk/risk_report.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
@@ -389,19 +384,11 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
   RiskReport report{.cluster = cluster,
                     .pod = pod,
                     .line = line_of(cluster, pod),
-                    .chosen_from = {},
                     .today = *today,
                     .taker = taker.ask,
                     .victim = taker.victim,
                     .stops_with = taker.stops_with,
                     .units = stopping_units(cluster, pod),
-                    .queue = {},
-                    .other_queues = {},
-                    .resource = {},
-                    .smallest = {},
-                    .why_it_stays = {},
-                    .tried_on = {},
-                    .trials = {},
                     .time_is_known = time_is_known};
   if (running.size() > 1) {
     report.chosen_from =

@@ -1,5 +1,3 @@
-#include "cli/run/run_command.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,16 +6,16 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/commands.hpp"
 #include "cli/embedded/embedded_run.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/run/live_start.hpp"
 #include "cli/run/run_request.hpp"
 #include "cli/run/scheduler_run.hpp"
 #include "cli/run/shadow_run.hpp"
-#include "cli/simulate/simulate_journal.hpp"
+#include "cli/simulate/simulate_run.hpp"
 #include "kube/live_settings.hpp"
 #include "model/profiles.hpp"
 

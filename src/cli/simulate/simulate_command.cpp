@@ -1,5 +1,3 @@
-#include "cli/simulate/simulate_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +12,15 @@
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/simulate/simulate_journal.hpp"
 #include "cli/simulate/simulate_page.hpp"
 #include "cli/simulate/simulate_report.hpp"
 #include "cli/simulate/simulate_run.hpp"
-#include "cli/simulate/snapshot_start.hpp"
 #include "cli/text.hpp"
 #include "codec/source.hpp"
 #include "sim/generate.hpp"
@@ -289,8 +285,7 @@ Simulation simulation_of(std::string name, const SimLoad& load, const SimulateSe
                         .tasks = std::ssize(load.tasks),
                         .pods = 0,
                         .notes = load.notes,
-                        .cycle_ms = settings.options.cycle.ms,
-                        .runs = {}};
+                        .cycle_ms = settings.options.cycle.ms};
   for (const SimTask& task : load.tasks) simulation.pods += task.pods;
   simulation.runs.reserve(results.size());
   for (const SimulateResult& result : results) simulation.runs.push_back(measured(result));
