@@ -1,5 +1,5 @@
 // The table of commands: the one description that parsing, help, shell completion and the man page
-// are read off.
+// are read off. It is written in commands.txt.
 //
 // A command is data and a function. Its name may have two words ("config show"); the first word
 // then stands in the table too, without a function, for its help. Flags take one value each, or
@@ -80,6 +80,9 @@ struct Command {
   /// Null for the first word of several commands.
   ExitStatus (*run)(const Arguments&, Terminal&) = nullptr;
 };
+
+/// The file commands.txt, as cmake/embed.cmake compiles it in.
+std::string_view command_texts();
 
 /// In the order of the help.
 std::span<const Command> commands();

@@ -1,5 +1,4 @@
-// What the commands do; entries.hpp describes them. Every function takes what the user wrote and
-// returns the exit status.
+// What the commands do; commands.txt describes them.
 #pragma once
 
 #include <string>
@@ -27,7 +26,7 @@ std::string fish_completion();
 ExitStatus run_completion(const Arguments& arguments, Terminal& terminal);
 
 // `makeway crds`: the definitions of our own kinds, for kubectl apply.
-Command crds_entry();
+ExitStatus run_crds(const Arguments& arguments, Terminal& terminal);
 
 // `makeway explain`: the fields of Makeway's own kinds, as the decoder knows them.
 ExitStatus run_explain(const Arguments& arguments, Terminal& terminal);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/command.hpp"
-#include "cli/palette.hpp"
+#include "cli/terminal.hpp"
 
 namespace makeway::cli {
 

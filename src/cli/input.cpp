@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cli/palette.hpp"
 #include "cli/problem_text.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "codec/quantity.hpp"
@@ -348,6 +348,13 @@ std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& termin
                                    problem_lines(result.problems, palette),
                                    counted(result.problems.count(Severity::error), "error")));
   return std::nullopt;
+}
+
+ConfigurationChoice choice_in(const Arguments& arguments, bool live_trust) {
+  return {.preset = arguments.text("preset"),
+          .file = arguments.given("config"),
+          .overrides = arguments.all("set"),
+          .live_trust = live_trust};
 }
 
 ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {

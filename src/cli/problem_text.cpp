@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
-#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/text.hpp"
 
 namespace makeway::cli {
@@ -37,6 +37,10 @@ std::string problem_lines(const Problems& problems, const Palette& palette) {
   more(Severity::error, "more error");
   more(Severity::warning, "more warning");
   return out;
+}
+
+void print_problems(const Problems& problems, Terminal& terminal) {
+  terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
 }
 
 namespace {

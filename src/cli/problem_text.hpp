@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
-#include "cli/palette.hpp"
+#include "cli/terminal.hpp"
 #include "codec/load.hpp"
 #include "model/validation/quarantine.hpp"
 
@@ -16,6 +16,8 @@ std::vector<const Problem*> errors_first(const Problems& problems);
 
 /// One line each, errors first: "error: a.yaml: Pod default/x: ..."; then how many more there are.
 std::string problem_lines(const Problems& problems, const Palette& palette);
+/// The same, to standard error.
+void print_problems(const Problems& problems, Terminal& terminal);
 
 /// The same for what was put into quarantine, and of how many objects it is; empty: nothing was.
 /// Pods of one owner that have the same problem are one line; owners are looked up in `cluster`.

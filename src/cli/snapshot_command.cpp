@@ -19,10 +19,9 @@
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/interrupt_watch.hpp"
 #include "cli/overview/overview.hpp"
-#include "cli/palette.hpp"
 #include "cli/problem_text.hpp"
+#include "cli/terminal.hpp"
 #include "codec/dump.hpp"
 #include "codec/json_value.hpp"
 #include "codec/writer.hpp"
@@ -222,7 +221,7 @@ std::optional<Loaded> watch_cluster(const kube::TargetRequest& request, Duration
       opened.problems.push_back(found.error().problem);
     }
   }
-  terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+  print_problems(opened.problems, terminal);
   if (opened.problems.count(Severity::error) > 0) return std::nullopt;
 
   const InterruptWatch interrupt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/problem.hpp"
 #include "cli/command.hpp"
 #include "codec/quantity.hpp"
 #include "model/knobs.hpp"
@@ -68,6 +69,10 @@ std::string grouped(std::uint64_t count) {
 
 std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural) {
   return fmt::format("{} {}", grouped(count), count == 1 ? noun : plural);
+}
+
+std::string paragraph(std::string_view text, std::size_t indent, const Palette& palette) {
+  return wrapped(printable(text), indent, palette.text_width());
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

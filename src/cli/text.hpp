@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/terminal.hpp"
+
 namespace makeway::cli {
 
 /// Terminal columns that the text takes, one for each code point.
@@ -17,6 +19,8 @@ std::size_t columns_of(std::string_view text);
 /// Every paragraph (they are separated by newlines) begins on a new line; blank ones stay. Lines
 /// that begin with a blank are kept as they are.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
+/// Text from elsewhere, made printable and wrapped.
+std::string paragraph(std::string_view text, std::size_t indent, const Palette& palette);
 
 /// "1 pod", "2 pods", "1,234 pods".
 std::string counted(std::uint64_t count, std::string_view noun);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/full_screen.hpp"
+#include "cli/terminal.hpp"
 
 namespace makeway::cli {
 

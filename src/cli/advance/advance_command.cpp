@@ -94,7 +94,7 @@ class PlanSource {
     terminal_.error.write(attempt.bug);
     if (quiet) return std::move(attempt.plan);
     loaded_.origins.locate(attempt.problems, loaded_.cluster);
-    terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
+    print_problems(attempt.problems, terminal_);
     return std::move(attempt.plan);
   }
 
@@ -182,9 +182,7 @@ Result<AdvanceOptions> read_advance_options(const Arguments& arguments) {
   options.sources = std::move(*sources);
   if (options.sources.empty())
     return input_error("nothing to advance; name files with -f or --plane");
-  options.configuration = {.preset = arguments.text("preset"),
-                           .file = arguments.given("config"),
-                           .overrides = arguments.all("set")};
+  options.configuration = choice_in(arguments);
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
     if (!now) return input_error(fmt::format("--now: {}", now.error().message));
@@ -211,7 +209,7 @@ std::optional<ConfigurationDocument> configuration_for(AdvanceOptions& options,
   }
   ChosenConfiguration chosen = choose_configuration(options.configuration);
   usage = chosen.usage;
-  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  print_problems(chosen.problems, terminal);
   if (chosen.document) name_configuration(*chosen.document, options.configuration);
   return std::move(chosen.document);
 }

@@ -13,8 +13,6 @@
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/interrupt_watch.hpp"
-#include "cli/palette.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/run/run_request.hpp"
@@ -182,9 +180,7 @@ class ApplyRun {
   void print_error(const std::string& text) {
     terminal_.error.write(fmt::format("error: {}\n", text));
   }
-  void print_problem(const Problem& problem) {
-    terminal_.error.write(problem_lines(Problems{problem}, palette_for_error(terminal_)));
-  }
+  void print_problem(const Problem& problem) { print_problems(Problems{problem}, terminal_); }
 
   std::string lease_text() const {
     return fmt::format("Lease {}/{}", parts_.lease.namespace_name, parts_.lease.name);
@@ -630,7 +626,7 @@ ExitStatus run_apply_live(ApplyParts parts, Terminal& terminal, const Palette& p
 }
 
 ExitStatus refuse(const Problems& problems, Terminal& terminal) {
-  terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
+  print_problems(problems, terminal);
   return ExitStatus::failed;
 }
 
@@ -683,10 +679,7 @@ std::string_view preset_behind(std::string_view name) {
 std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
                                                 const PlanDocument& plan, Terminal& terminal,
                                                 ExitStatus& status) {
-  ConfigurationChoice choice{.preset = arguments.text("preset"),
-                             .file = arguments.given("config"),
-                             .overrides = arguments.all("set"),
-                             .live_trust = true};
+  ConfigurationChoice choice = choice_in(arguments, true);
   if (!choice.is_named()) choice.preset = preset_behind(plan.preset);
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) {
@@ -694,7 +687,7 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
     return std::nullopt;
   }
   status = ExitStatus::failed;
-  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  print_problems(chosen.problems, terminal);
   if (!chosen.document) return std::nullopt;
   bool is_same = configuration_hash(chosen.document->configuration) == plan.configuration_hash;
   if (!is_same && choice.file != "-") {
@@ -750,7 +743,7 @@ ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
   const kube::TargetRequest target{.kubeconfig = std::string(arguments.text("kubeconfig")),
                                    .context = std::string(arguments.text("context"))};
   OpenedCluster opened = open_cluster(target, terminal.kube);
-  terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+  print_problems(opened.problems, terminal);
   if (opened.connection == nullptr) return ExitStatus::failed;
   auto served = opened.connection->api().discover();
   if (!served) return refuse({served.error().problem}, terminal);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/palette.hpp"
+#include "cli/terminal.hpp"
 #include "codec/plan_document.hpp"
 #include "control/apply_progress.hpp"
 #include "control/approved_plan.hpp"

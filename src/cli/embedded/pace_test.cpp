@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli/embedded/embedded_options.hpp"
+#include "cli/embedded/embedded_run.hpp"
 
 namespace makeway::cli {
 namespace {

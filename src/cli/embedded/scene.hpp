@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "cli/full_screen.hpp"
-#include "cli/palette.hpp"
+#include "cli/terminal.hpp"
 #include "control/loop_watcher.hpp"
 #include "control/preemption_report.hpp"
 #include "control/waiting_asks.hpp"

@@ -13,9 +13,9 @@
 #include "cli/input.hpp"
 #include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_compare.hpp"
 #include "cli/plan/plan_maker.hpp"
-#include "cli/plan/plan_parties.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
@@ -221,9 +221,7 @@ std::string read_replay_options(const Arguments& arguments, const Terminal& term
   if (options.format != "text" && (!options.cycle || options.diff)) {
     return fmt::format("-o {} prints the plan of one --cycle", options.format);
   }
-  const ConfigurationChoice choice{.preset = arguments.text("preset"),
-                                   .file = arguments.given("config"),
-                                   .overrides = arguments.all("set")};
+  const ConfigurationChoice choice = choice_in(arguments);
   if (!choice.is_named()) {
     return choice.overrides.empty() ? "" : "--set changes a --preset or a --config; name one";
   }
@@ -245,7 +243,7 @@ ExitStatus run_replay(const Arguments& arguments, Terminal& terminal) {
       !wrong.empty()) {
     return usage_error("replay", wrong, terminal);
   }
-  terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
+  print_problems(problems, terminal);
   if (has_errors(problems)) return ExitStatus::failed;
   const std::string& path = arguments.operands().front();
   Replay replay(options);

@@ -9,10 +9,10 @@
 #include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/journal/why_story.hpp"
-#include "cli/parse.hpp"
 #include "cli/plan/plan_command.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_text.hpp"
+#include "cli/run.hpp"
 #include "cli/text.hpp"
 #include "model/object_text.hpp"
 
@@ -181,9 +181,9 @@ ExitStatus why_from_journal(const Arguments& arguments, const WrittenObject& sub
     terminal.out.write(why_json(written, headline(written, story, walk.world), story));
     return sound ? ExitStatus::done : ExitStatus::failed;
   }
-  terminal.out.write(
-      wrapped(printable(headline(written, story, walk.world)), 0, palette.text_width()) + "\n" +
-      events_text(story, palette.text_width()) + decided_now(story, walk.world, palette));
+  terminal.out.write(paragraph(headline(written, story, walk.world), 0, palette) + "\n" +
+                     events_text(story, palette.text_width()) +
+                     decided_now(story, walk.world, palette));
   return sound ? ExitStatus::done : ExitStatus::failed;
 }
 

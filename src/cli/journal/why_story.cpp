@@ -670,8 +670,7 @@ std::string schedule_state(const ReplicaSchedule& schedule) {
 
 namespace {
 
-void write_eviction(JsonWriter& writer, const WhyEviction& eviction) {
-  writer.begin_object();
+void write_eviction(DocumentWriter& writer, const WhyEviction& eviction) {
   writer.string_field("time", to_text(eviction.when));
   writer.integer_field("cycle", static_cast<std::int64_t>(eviction.cycle));
   writer.string_field("plan", eviction.plan);
@@ -689,7 +688,6 @@ void write_eviction(JsonWriter& writer, const WhyEviction& eviction) {
     writer.string_field("backSince", to_text(*eviction.back));
     writer.string_field("backOn", eviction.back_on);
   }
-  writer.end_object();
 }
 
 }  // namespace
@@ -702,23 +700,15 @@ std::string why_json(std::string_view object, std::string_view summary, const Wh
   writer.string_field("kind", "Story");
   writer.string_field("object", object);
   writer.string_field("summary", summary);
-  writer.key("evictions");
-  writer.begin_array();
-  for (const WhyEviction& eviction : story.evictions()) write_eviction(writer, eviction);
-  writer.end_array();
+  write_list(writer, "evictions", story.evictions(), write_eviction);
   writer.key("waiting");
   writer.begin_array();
   for (const AskName& ask : story.pending()) writer.string(ask_text(ask));
   writer.end_array();
-  writer.key("events");
-  writer.begin_array();
-  for (const WhyEvent& event : story.events()) {
-    writer.begin_object();
+  write_list(writer, "events", story.events(), [&](const WhyEvent& event) {
     writer.string_field("time", to_text(event.when));
     writer.string_field("text", event.text);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
   return text;
 }

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
-#include "cli/overview/overview_sections.hpp"
-#include "cli/overview/queue_tree.hpp"
+#include "cli/overview/overview.hpp"
+#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"

@@ -240,10 +240,7 @@ std::string verification_json(const Verification& verification) {
   count("differ", verification.differ);
   count("failed", verification.failed);
   count("withoutExpectation", verification.without_expectation);
-  writer.key("mismatches");
-  writer.begin_array();
-  for (const Mismatch& mismatch : verification.mismatches) {
-    writer.begin_object();
+  write_list(writer, "mismatches", verification.mismatches, [&](const Mismatch& mismatch) {
     writer.key("id");
     write_value(mismatch.id, writer);
     writer.string_field("key", mismatch.key);
@@ -251,9 +248,7 @@ std::string verification_json(const Verification& verification) {
     write_value(mismatch.expected, writer);
     writer.key("got");
     write_value(mismatch.got, writer);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
   return text;
 }

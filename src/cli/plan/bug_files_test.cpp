@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "cli/plan/bug_report.hpp"
+#include "cli/plan/plan_maker.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
-#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
@@ -197,7 +197,7 @@ std::string waiting_text(const PlanAsk& ask, const Palette& palette) {
     if (ask.waits_for.size() > listed_max) {
       line += fmt::format(" and {} more", grouped(ask.waits_for.size() - listed_max));
     }
-    text += wrapped(printable(line), 2, palette.text_width());
+    text += paragraph(line, 2, palette);
   }
   if (ask.waits_until) text += fmt::format("  until {}\n", to_text(*ask.waits_until));
   return text;
@@ -245,10 +245,10 @@ std::string losses_text(std::span<const PlanAsk* const> asks, const Palette& pal
       const bool said_below = asks.size() == 1 && group.cost == ask->cost;
       const std::string cost = said_below ? std::string{} : cost_text(group.cost);
       if (!cost.empty()) line += fmt::format("; lost work {}", cost);
-      text += wrapped(printable(line + "."), 2, palette.text_width());
+      text += paragraph(line + ".", 2, palette);
     }
     for (const PlanStoppedUnit& unit : ask->stopped_units) {
-      text += wrapped(printable(stopped_unit_text(unit)), 2, palette.text_width());
+      text += paragraph(stopped_unit_text(unit), 2, palette);
     }
   }
   const std::string cost = cost_text(total);
@@ -278,7 +278,7 @@ std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
   if (held_back.takers.size() > listed_max) {
     line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
   }
-  return wrapped(printable(line), 2, palette.text_width());
+  return paragraph(line, 2, palette);
 }
 
 /// "shop/a", or "kernel main of session team/train"
@@ -321,9 +321,9 @@ std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
     if (!ask.reason.contains(refusal_text(refusal))) continue;
     const PlanHolder& first = refusal.holders.front();
     if (ask.reason.contains(key_text({first.namespace_name, first.name, first.plane}))) return {};
-    return wrapped(printable(fmt::format("in the way on {}: {}", shorten(refusal.example),
-                                         holders_text(refusal.holders))),
-                   2, palette.text_width());
+    return paragraph(fmt::format("in the way on {}: {}", shorten(refusal.example),
+                                 holders_text(refusal.holders)),
+                     2, palette);
   }
   return {};
 }
@@ -331,16 +331,15 @@ std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
 /// The profile that it was decided by, if it has one.
 std::string profile_text(const PlanAsk& ask, const Palette& palette) {
   if (ask.profile.empty()) return {};
-  return wrapped(printable(fmt::format("by the rules of profile {}", shorten(ask.profile))), 2,
-                 palette.text_width());
+  return paragraph(fmt::format("by the rules of profile {}", shorten(ask.profile)), 2, palette);
 }
 
 /// Of a pod that its controller does not make at once.
 std::string wave_text(const PlanAsk& ask, const Palette& palette) {
   if (ask.wave == 0) return {};
-  return wrapped(printable(fmt::format("{} makes it once {} (wave {})", ask.made_from,
-                                       ask.wave_after, ask.wave)),
-                 2, palette.text_width());
+  return paragraph(
+      fmt::format("{} makes it once {} (wave {})", ask.made_from, ask.wave_after, ask.wave), 2,
+      palette);
 }
 
 /// The bounds that its reason does not name.
@@ -363,7 +362,7 @@ std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& op
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
   const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
   if (!ask.reason.empty() && !heading_says_it) {
-    text += wrapped(printable(ask.reason), 2, palette.text_width());
+    text += paragraph(ask.reason, 2, palette);
   }
   text += profile_text(ask, palette);
   text += wave_text(ask, palette);
@@ -422,7 +421,7 @@ std::string folded_body(const ShownAsks& shown, const Palette& palette) {
                                 counted(reasons.size() - 1, "more problem")),
                     2, palette.text_width());
   }
-  return text + wrapped(printable(few_names(std::move(names))), 2, palette.text_width());
+  return text + paragraph(few_names(std::move(names)), 2, palette);
 }
 
 /// Equal replicas stand where the first of them does.
@@ -690,7 +689,7 @@ std::string spared_text(const PlanAsk& ask, const Palette& palette) {
       "; {} of {} that could have been evicted.",
       grouped(count_of(std::max(explanation.spared_count, listed))),
       counted(count_of(explanation.potential_victims), ask.session ? "session" : "pod"));
-  return wrapped(printable(line), 2, palette.text_width());
+  return paragraph(line, 2, palette);
 }
 
 /// What the victims do next.
@@ -700,7 +699,7 @@ std::string cascades_text(const PlanExplanation& explanation, const Palette& pal
     const std::string line =
         fmt::format("Then {}, recreated by its controller, would in turn evict: {}", cascade.pod,
                     fmt::join(cascade.victims, ", "));
-    text += wrapped(printable(line), 2, palette.text_width());
+    text += paragraph(line, 2, palette);
   }
   return text;
 }

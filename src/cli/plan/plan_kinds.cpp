@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/problem.hpp"
-#include "cli/overview/queue_tree.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
@@ -193,13 +192,13 @@ std::string QueuesText::adopted_text() const {
   std::string text;
   for (const PlanQueue& queue : plan_.queues) {
     if (queue.adopts == 0) continue;
-    text += wrapped(
-        printable(fmt::format("Queue {} is new: {} that {} no queue {} its own, and {} of them "
+    text +=
+        paragraph(fmt::format("Queue {} is new: {} that {} no queue {} its own, and {} of them "
                               "would leave.",
                               queue.name, counted(static_cast<std::uint64_t>(queue.adopts), "pod"),
                               queue.adopts == 1 ? "names" : "name",
-                              queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave)),
-        2, options_.palette.text_width());
+                              queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave),
+                  2, options_.palette);
   }
   return text;
 }
@@ -207,9 +206,9 @@ std::string QueuesText::adopted_text() const {
 std::string QueuesText::hidden_text() const {
   const Names hidden = resources_hidden(plan_, resources_);
   if (hidden.empty()) return {};
-  return wrapped(printable(fmt::format("Not shown, because no pod of a queue requests it: {}.",
-                                       fmt::join(hidden, ", "))),
-                 2, options_.palette.text_width());
+  return paragraph(
+      fmt::format("Not shown, because no pod of a queue requests it: {}.", fmt::join(hidden, ", ")),
+      2, options_.palette);
 }
 
 std::string QueuesText::moves_text() const {
@@ -540,9 +539,9 @@ std::string victims_table(const PlanReplicas& replicas, const PlanReplicaClaim& 
   } else if (options.explain && first.cause_key == "only one") {
     text += "  No other node would do.\n";
   } else if (options.explain) {
-    text += wrapped(
-        printable(fmt::format("Compared with {}: {}.", first.cause_alternative, first.cause_key)),
-        2, options.palette.text_width());
+    text +=
+        paragraph(fmt::format("Compared with {}: {}.", first.cause_alternative, first.cause_key), 2,
+                  options.palette);
   }
   return text;
 }
@@ -572,7 +571,7 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
   const PlanReplicas& replicas = *ask.replicas;
   std::string text = counts_text(replicas);
   if (replicas.claims.empty() && ask.outcome != Outcome::fits) {
-    text += wrapped(printable(ask.reason), 2, options.palette.text_width());
+    text += paragraph(ask.reason, 2, options.palette);
   }
   for (const PlanScaleUp& item : replicas.scale_ups) text += scale_up_text(item, options.palette);
   std::size_t listed = 0;
@@ -580,10 +579,10 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
     if (listed++ == claims_max) break;
     // With all its room free, why it waits is more than the claim says.
     const bool ready = replicas.claims.size() == 1 && claim.free >= claim.needed;
-    text += wrapped(printable(ready ? ask.reason
-                                    : fmt::format("plane {}, node {}: {}", claim.plane, claim.node,
-                                                  claim_text(replicas, claim))),
-                    2, options.palette.text_width());
+    text += paragraph(ready ? ask.reason
+                            : fmt::format("plane {}, node {}: {}", claim.plane, claim.node,
+                                          claim_text(replicas, claim)),
+                      2, options.palette);
     text += victims_table(replicas, claim, options);
   }
   if (replicas.claims.size() > claims_max) {

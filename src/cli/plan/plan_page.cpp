@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <vector>
 
 #include "cli/plan/plan_text.hpp"
@@ -190,7 +191,7 @@ namespace {
 constexpr std::size_t page_asks_max = 1'000;
 constexpr std::size_t page_lines_max = 50;  ///< Of each list of an ask.
 
-void write_page_resources(JsonWriter& writer, const PageNodes& nodes, const Cluster& cluster) {
+void write_page_resources(DocumentWriter& writer, const PageNodes& nodes, const Cluster& cluster) {
   writer.key("resources");
   writer.begin_array();
   for (const ResourceIndex resource : nodes.resources()) {
@@ -199,13 +200,12 @@ void write_page_resources(JsonWriter& writer, const PageNodes& nodes, const Clus
   writer.end_array();
 }
 
-void write_page_amounts(JsonWriter& writer, const PageAmounts& amounts) {
+void write_page_amounts(DocumentWriter& writer, const PageAmounts& amounts) {
   for (const std::int64_t amount : amounts) writer.integer(amount);
 }
 
 /// Lists of numbers instead of objects: there may be thousands of nodes.
-void write_page_node(JsonWriter& writer, const PageNode& node) {
-  writer.begin_object();
+void write_page_node(DocumentWriter& writer, const PageNode& node) {
   writer.string_field("name", node.name);
   if (node.unschedulable) writer.boolean_field("closed", true);
   if (node.touched) writer.boolean_field("touched", true);
@@ -237,23 +237,13 @@ void write_page_node(JsonWriter& writer, const PageNode& node) {
     }
     writer.end_array();
   }
-  writer.end_object();
 }
 
-/// The first few of a list, and how many there are.
+/// The first few of a list.
 template <class Items, class Write>
-void write_page_list(JsonWriter& writer, std::string_view name, const Items& items,
+void write_page_list(DocumentWriter& writer, std::string_view name, const Items& items,
                      const Write& write) {
-  writer.key(name);
-  writer.begin_array();
-  std::size_t listed = 0;
-  for (const auto& item : items) {
-    if (++listed > page_lines_max) break;
-    writer.begin_object();
-    write(item);
-    writer.end_object();
-  }
-  writer.end_array();
+  write_list(writer, name, items | std::views::take(page_lines_max), write);
 }
 
 std::string page_pod(std::string_view namespace_name, std::string_view name,
@@ -261,14 +251,14 @@ std::string page_pod(std::string_view namespace_name, std::string_view name,
   return PageNodes::name_of(fmt::format("{}/{}", namespace_name, name), plane);
 }
 
-void write_page_place(JsonWriter& writer, const PodPlacement& place) {
+void write_page_place(DocumentWriter& writer, const PodPlacement& place) {
   writer.string_field("pod", page_pod(place.namespace_name, place.name, place.plane));
   writer.string_field("node", PageNodes::name_of(place.node, place.plane));
 }
 
 /// Victims that are pods or sessions, and replicas: both have a name, a place and a reason.
 template <class Victim>
-void write_page_victim(JsonWriter& writer, const Victim& victim, std::string_view node) {
+void write_page_victim(DocumentWriter& writer, const Victim& victim, std::string_view node) {
   writer.string_field("pod", page_pod(victim.namespace_name, victim.name, victim.plane));
   writer.string_field("node", node);
   writer.integer_field("priority", victim.priority);
@@ -278,7 +268,7 @@ void write_page_victim(JsonWriter& writer, const Victim& victim, std::string_vie
   writer.string_field("key", victim.cause_key);
 }
 
-void write_page_victims(JsonWriter& writer, const PlanAsk& ask) {
+void write_page_victims(DocumentWriter& writer, const PlanAsk& ask) {
   if (!ask.replicas) {
     return write_page_list(writer, "victims", ask.victims, [&](const PlanVictim& victim) {
       write_page_victim(writer, victim, PageNodes::name_of(victim.node, victim.plane));
@@ -294,7 +284,7 @@ void write_page_victims(JsonWriter& writer, const PlanAsk& ask) {
   });
 }
 
-void write_page_explanation(JsonWriter& writer, const PlanExplanation& explanation) {
+void write_page_explanation(DocumentWriter& writer, const PlanExplanation& explanation) {
   write_page_list(writer, "alternatives", explanation.alternatives,
                   [&](const PlanAlternative& other) {
                     writer.string_field("node", other.node);
@@ -309,9 +299,8 @@ void write_page_explanation(JsonWriter& writer, const PlanExplanation& explanati
   });
 }
 
-void write_page_ask(JsonWriter& writer, const PlanAsk& ask) {
+void write_page_ask(DocumentWriter& writer, const PlanAsk& ask) {
   const auto place = [&](const PodPlacement& each) { write_page_place(writer, each); };
-  writer.begin_object();
   writer.string_field("name", ask_text(ask));
   writer.integer_field("priority", ask.priority);
   writer.string_field("outcome", choice_names<Outcome>[static_cast<std::size_t>(ask.outcome)]);
@@ -324,7 +313,6 @@ void write_page_ask(JsonWriter& writer, const PlanAsk& ask) {
   writer.integer_field("victimsAll", static_cast<std::int64_t>(victim_count(ask)));
   writer.string_field("cost", cost_text(ask.cost));
   write_page_explanation(writer, ask.explanation);
-  writer.end_object();
 }
 
 /// If there are very many: asks that preempt, then asks without a place, then the others; each in
@@ -358,15 +346,10 @@ std::string plan_page_json(const Plan& plan, const Cluster& cluster,
   writer.string_field("withheld", plan.withheld);
   writer.integer_field("leftOut", std::ssize(plan.left_out));
   write_page_resources(writer, nodes, cluster);
-  writer.key("nodes");
-  writer.begin_array();
-  for (const PageNode& node : nodes.nodes()) write_page_node(writer, node);
-  writer.end_array();
+  write_list(writer, "nodes", nodes.nodes(), write_page_node);
   writer.integer_field("asksAll", std::ssize(plan.asks));
-  writer.key("asks");
-  writer.begin_array();
-  for (const PlanAsk* const ask : page_asks(plan)) write_page_ask(writer, *ask);
-  writer.end_array();
+  write_list(writer, "asks", page_asks(plan),
+             [&](const PlanAsk* const ask) { write_page_ask(writer, *ask); });
   writer.end_object();
   return text;
 }

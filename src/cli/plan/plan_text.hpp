@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "cli/palette.hpp"
 #include "cli/plan/plan_filter.hpp"
+#include "cli/terminal.hpp"
 #include "codec/workloads/workloads.hpp"
 #include "model/plan.hpp"
 

@@ -35,10 +35,6 @@ std::string node_of(const RiskReport& report) {
   return shorten(report.cluster.text(report.cluster.nodes().name[node]));
 }
 
-std::string paragraph(const std::string& text, std::size_t indent, const Palette& palette) {
-  return wrapped(printable(text), indent, palette.text_width());
-}
-
 /// "Pod research/render-1 (priority 100) runs on gpu-2 and holds nvidia.com/gpu 1"
 std::string heading_text(const RiskReport& report, const Palette& palette) {
   std::string text;
@@ -510,9 +506,6 @@ Problem no_own_kind(const WrittenAsk& written, const Cluster& cluster, Time now)
 }
 
 std::string own_kind_text(const OwnKindRisk& risk, const Palette& palette) {
-  const auto paragraph = [&](const std::string& text, std::size_t indent) {
-    return wrapped(printable(text), indent, palette.text_width());
-  };
   std::string text = palette.paint(shorten(risk.object, 120), Tone::strong) + "\n\n";
   if (risk.takers.empty()) {
     text += fmt::format("{} Today's plan {} ({}).\n", palette.paint("+", Tone::good),
@@ -525,18 +518,18 @@ std::string own_kind_text(const OwnKindRisk& risk, const Palette& palette) {
         risk.is_one ? std::string("takes its room")
                     : fmt::format("takes {} of it", counted(taker.evicted.size(), "pod")),
         palette.paint(shorten(ask_text(*taker.ask), 120), Tone::strong), taker.ask->priority);
-    if (!risk.is_one) text += paragraph(few_names(taker.evicted), 2);
+    if (!risk.is_one) text += paragraph(few_names(taker.evicted), 2, palette);
   }
   const auto cause = [&](const auto& victim) {
-    text += paragraph(fmt::format("{}; {}", victim.reason, victim.cause_rule), 2);
+    text += paragraph(fmt::format("{}; {}", victim.reason, victim.cause_rule), 2, palette);
     text += paragraph(fmt::format("compared with: {}; decided on: {}", victim.cause_alternative,
                                   victim.cause_key),
-                      2);
+                      2, palette);
   };
   if (risk.victim != nullptr) cause(*risk.victim);
   if (risk.replica != nullptr) cause(*risk.replica);
-  if (!risk.standing.empty()) text += paragraph(risk.standing, 0);
-  text += paragraph(risk.not_answered, 0);
+  if (!risk.standing.empty()) text += paragraph(risk.standing, 0, palette);
+  text += paragraph(risk.not_answered, 0, palette);
   return text + "\n" + closing_line(*risk.today, risk.time_is_known, palette);
 }
 
@@ -589,60 +582,40 @@ void write_today(JsonWriter& writer, const OwnKindRisk& risk) {
   if (!risk.takers.empty()) write_taker(writer, *risk.takers.front().ask);
   if (risk.victim != nullptr) write_cause(writer, *risk.victim);
   if (risk.replica != nullptr) write_cause(writer, *risk.replica);
-  writer.key("asks");
-  writer.begin_array();
-  for (const OwnKindTaker& taker : risk.takers) {
-    writer.begin_object();
+  write_list(writer, "asks", risk.takers, [&](const OwnKindTaker& taker) {
     write_taker(writer, *taker.ask);
     writer.strings_field("evicted", taker.evicted);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 
 /// The units whose other pods stop it when they are evicted.
 void write_units(JsonWriter& writer, const RiskReport& report) {
   if (report.units.empty()) return;
-  writer.key("stopsWith");
-  writer.begin_array();
-  for (const StoppingUnit& unit : report.units) {
-    writer.begin_object();
+  write_list(writer, "stopsWith", report.units, [&](const StoppingUnit& unit) {
     writer.string_field("unit", unit.unit);
     writer.integer_field("evictions", unit.losses);
     writer.strings_field("nodes", unit.nodes);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_queues(JsonWriter& writer, const RiskReport& report) {
   if (report.queue.empty()) return;
   writer.string_field("queue", report.queue);
-  writer.key("otherQueues");
-  writer.begin_array();
-  for (const QueueTrial& trial : report.other_queues.tried) {
-    writer.begin_object();
+  write_list(writer, "otherQueues", report.other_queues.tried, [&](const QueueTrial& trial) {
     writer.string_field("queue", trial.queue);
     writer.string_field("amount", exact_amount(report.resource, trial.amount));
     writer.boolean_field("evicts", trial.takes);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.integer_field("queuesNotTried", static_cast<std::int64_t>(report.other_queues.not_tried));
 }
 
 void write_stopped(JsonWriter& writer, const PlanAsk& ask) {
   if (ask.stopped_units.empty()) return;
-  writer.key("stops");
-  writer.begin_array();
-  for (const PlanStoppedUnit& unit : ask.stopped_units) {
-    writer.begin_object();
+  write_list(writer, "stops", ask.stopped_units, [&](const PlanStoppedUnit& unit) {
     writer.string_field("unit", unit.unit);
     writer.integer_field("pods", unit.stopped);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 void write_pod(JsonWriter& writer, const RiskReport& report) {
@@ -691,17 +664,12 @@ void write_smallest(JsonWriter& writer, const RiskReport& report) {
 
 void write_trials(JsonWriter& writer, const RiskReport& report) {
   if (!report.tried_on.empty()) writer.string_field("triedOn", report.tried_on);
-  writer.key("protections");
-  writer.begin_array();
-  for (const ProtectionTrial& trial : report.trials) {
-    writer.begin_object();
+  write_list(writer, "protections", report.trials, [&](const ProtectionTrial& trial) {
     writer.string_field("change", trial.change);
     writer.boolean_field("protects", trial.protects);
     writer.string_field("result", trial.result);
     if (!trial.stops_with.empty()) writer.string_field("stopsWith", trial.stops_with);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 }  // namespace

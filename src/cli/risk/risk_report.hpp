@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/palette.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/risk/risk_probe.hpp"
+#include "cli/terminal.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
 

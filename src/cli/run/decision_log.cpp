@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/plan/bug_report.hpp"
+#include "cli/plan/plan_maker.hpp"
 #include "codec/writer.hpp"
 
 namespace makeway::cli {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "cli/plan/bug_report.hpp"
+#include "cli/plan/plan_maker.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
 #include "control/loop_watcher.hpp"
@@ -90,6 +90,32 @@ class DecisionLog final : public LoopWatcher {
   std::map<std::pair<ObjectRef, std::optional<ObjectRef>>, Time> braked_;
   BugFiles bug_files_;
   bool has_seen_bug_ = false;
+};
+
+// WatcherList: several watchers of one loop, in order.
+
+class WatcherList final : public LoopWatcher {
+ public:
+  /// They outlive it.
+  explicit WatcherList(std::vector<LoopWatcher*> watchers) : watchers_(std::move(watchers)) {}
+  /// Before the loop starts.
+  void add(LoopWatcher& watcher) { watchers_.push_back(&watcher); }
+
+  void start(const LoopStart& start) override {
+    for (LoopWatcher* const watcher : watchers_) watcher->start(start);
+  }
+  void batch(const AppliedBatch& batch, const Cluster& cluster) override {
+    for (LoopWatcher* const watcher : watchers_) watcher->batch(batch, cluster);
+  }
+  void cycle(const MadeCycle& cycle, const Cluster& cluster) override {
+    for (LoopWatcher* const watcher : watchers_) watcher->cycle(cycle, cluster);
+  }
+  void ends(const Plan& plan) override {
+    for (LoopWatcher* const watcher : watchers_) watcher->ends(plan);
+  }
+
+ private:
+  std::vector<LoopWatcher*> watchers_;
 };
 
 }  // namespace makeway::cli

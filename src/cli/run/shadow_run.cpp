@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/interrupt_watch.hpp"
-#include "cli/palette.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
 #include "control/live_view.hpp"
@@ -91,18 +90,13 @@ std::string wait_text(const ShadowResult& result) {
 
 void write_choice(JsonWriter& writer, const ShadowChoice& choice) {
   writer.strings_field("nodes", choice.nodes);
-  writer.key("victims");
-  writer.begin_array();
-  for (const ShadowVictim& victim : choice.victims) {
-    writer.begin_object();
+  write_list(writer, "victims", choice.victims, [&](const ShadowVictim& victim) {
     writer.string_field("namespace", victim.namespace_name);
     writer.string_field("name", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.integer_field("runSeconds", victim.run_seconds);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.integer_field("victimCount", std::ssize(choice.victims));
   if (const auto highest = choice.highest_priority()) {
     writer.integer_field("highestPriority", *highest);
@@ -313,7 +307,7 @@ class ShadowRun {
   void tell_missing() {
     Problems problems;
     for (const kube::MissingWatch& each : feed_.missing()) problems.push_back(each.error.problem);
-    terminal_.error.write(problem_lines(problems, palette_for_error(terminal_)));
+    print_problems(problems, terminal_);
   }
 
   ExitStatus tell_no_sight() {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "cli/palette.hpp"
 #include "cli/run/run_request.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"

@@ -15,12 +15,12 @@
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/interrupt_watch.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/simulate/simulate_page.hpp"
 #include "cli/simulate/simulate_report.hpp"
 #include "cli/simulate/simulate_run.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/source.hpp"
 #include "sim/generate.hpp"
@@ -169,7 +169,7 @@ std::optional<std::vector<ConfigurationDocument>> read_configurations(const Argu
       status = usage_error("simulate", chosen.usage, terminal);
       return std::nullopt;
     }
-    terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+    print_problems(chosen.problems, terminal);
     if (!chosen.document) {
       status = ExitStatus::failed;
       return std::nullopt;

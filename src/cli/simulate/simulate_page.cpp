@@ -129,7 +129,7 @@ MetricMeaning meaning_of(const Metric& metric, std::string_view scarce) {
 constexpr std::size_t queues_shown_max = 24;
 
 template <class Items, class Value>
-void integers_field(JsonWriter& writer, std::string_view name, const Items& items,
+void integers_field(DocumentWriter& writer, std::string_view name, const Items& items,
                     const Value& value) {
   writer.key(name);
   writer.begin_array();
@@ -137,7 +137,7 @@ void integers_field(JsonWriter& writer, std::string_view name, const Items& item
   writer.end_array();
 }
 
-void write_metrics(JsonWriter& writer, const Simulation& simulation) {
+void write_metrics(DocumentWriter& writer, const Simulation& simulation) {
   writer.key("metrics");
   writer.begin_array();
   for (const Metric& metric : metrics_of(simulation.runs)) {
@@ -166,7 +166,7 @@ void write_metrics(JsonWriter& writer, const Simulation& simulation) {
   writer.end_array();
 }
 
-void write_samples(JsonWriter& writer, const SimMetrics& metrics) {
+void write_samples(DocumentWriter& writer, const SimMetrics& metrics) {
   writer.key("samples");
   writer.begin_object();
   integers_field(writer, "seconds", metrics.samples,
@@ -180,12 +180,9 @@ void write_samples(JsonWriter& writer, const SimMetrics& metrics) {
   writer.end_object();
 }
 
-void write_waits(JsonWriter& writer, const SimMetrics& metrics) {
+void write_waits(DocumentWriter& writer, const SimMetrics& metrics) {
   const auto wait_text = [](std::int64_t ms) { return value_text(Shown::milliseconds, ms); };
-  writer.key("waits");
-  writer.begin_array();
-  for (const WaitRow& row : wait_rows(metrics)) {
-    writer.begin_object();
+  write_list(writer, "waits", wait_rows(metrics), [&](const WaitRow& row) {
     writer.string_field("priority", row.priority);
     integers_field(writer, "runs", row.runs, [](std::int64_t runs) { return runs; });
     writer.integer_field("never", row.never);
@@ -195,13 +192,11 @@ void write_waits(JsonWriter& writer, const SimMetrics& metrics) {
       writer.string_field("p99", wait_text(row.spread.p99));
       writer.string_field("max", wait_text(row.spread.max));
     }
-    writer.end_object();
-  }
-  writer.end_array();
+  });
 }
 
 /// Highest priority first, queues last.
-void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
+void write_matrix(DocumentWriter& writer, const PreemptionMatrix& matrix) {
   std::set<std::optional<std::int64_t>, std::greater<>> askers;
   std::set<std::int64_t, std::greater<>> victims;
   for (const auto& [priorities, count] : matrix.counts()) {
@@ -234,13 +229,13 @@ void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
   writer.end_object();
 }
 
-void write_seconds(JsonWriter& writer, const TimeGrid& grid, Time start) {
+void write_seconds(DocumentWriter& writer, const TimeGrid& grid, Time start) {
   integers_field(writer, "seconds", grid.filled(),
                  [&](std::size_t column) { return (grid.begin_of(column) - start).ms / 1'000; });
 }
 
 /// The means of a row in the filled columns.
-void write_row(JsonWriter& writer, const TimeGrid& grid, std::size_t row) {
+void write_row(DocumentWriter& writer, const TimeGrid& grid, std::size_t row) {
   writer.begin_array();
   for (const std::size_t column : grid.filled()) {
     const std::optional<std::int64_t> mean = grid.mean(row, column);
@@ -253,7 +248,7 @@ void write_row(JsonWriter& writer, const TimeGrid& grid, std::size_t row) {
   writer.end_array();
 }
 
-void write_nodes(JsonWriter& writer, const SimChronicle& chronicle, Time start) {
+void write_nodes(DocumentWriter& writer, const SimChronicle& chronicle, Time start) {
   writer.key("nodes");
   writer.begin_object();
   writer.strings_field("rows", chronicle.node_rows());
@@ -297,7 +292,7 @@ std::vector<std::pair<std::string, std::size_t>> queues_shown(const SimChronicle
   return shown;
 }
 
-void write_queues(JsonWriter& writer, const SimChronicle& chronicle, std::string_view scarce,
+void write_queues(DocumentWriter& writer, const SimChronicle& chronicle, std::string_view scarce,
                   Time start) {
   const bool thousandths = scarce == "cpu" || scarce.ends_with("-milli");
   writer.key("queues");
@@ -322,8 +317,7 @@ void write_queues(JsonWriter& writer, const SimChronicle& chronicle, std::string
   writer.end_object();
 }
 
-void write_decision(JsonWriter& writer, const ChronicledDecision& decision, Time start) {
-  writer.begin_object();
+void write_decision(DocumentWriter& writer, const ChronicledDecision& decision, Time start) {
   writer.integer_field("second", (decision.when - start).ms / 1'000);
   writer.string_field("ask", decision.ask);
   if (decision.priority) writer.integer_field("priority", *decision.priority);
@@ -337,32 +331,23 @@ void write_decision(JsonWriter& writer, const ChronicledDecision& decision, Time
   writer.string_field("rule", decision.rule);
   writer.string_field("alternative", decision.alternative);
   writer.string_field("key", decision.key);
-  writer.key("first");
-  writer.begin_array();
-  for (const ChronicledVictim& victim : decision.first_victims) {
-    writer.begin_object();
+  write_list(writer, "first", decision.first_victims, [&](const ChronicledVictim& victim) {
     writer.string_field("name", victim.name);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.end_object();
+  });
 }
 
-void write_decisions(JsonWriter& writer, std::string_view name,
+void write_decisions(DocumentWriter& writer, std::string_view name,
                      const std::vector<ChronicledDecision>& decisions, Time start) {
-  writer.key(name);
-  writer.begin_array();
-  for (const ChronicledDecision& decision : decisions) write_decision(writer, decision, start);
-  writer.end_array();
+  write_list(writer, name, decisions,
+             [&](const ChronicledDecision& decision) { write_decision(writer, decision, start); });
 }
 
-void write_run(JsonWriter& writer, const SimulateResult& result) {
+void write_run(DocumentWriter& writer, const SimulateResult& result) {
   const SimMetrics& metrics = result.metrics;
   const SimChronicle& chronicle = *result.chronicle;
-  writer.begin_object();
   writer.string_field("name", result.name);
   writer.boolean_field("partial", result.partial);
   writer.string_field("scarce", short_name(metrics.scarce));
@@ -375,7 +360,6 @@ void write_run(JsonWriter& writer, const SimulateResult& result) {
   write_queues(writer, chronicle, metrics.scarce, metrics.start);
   write_decisions(writer, "slowest", chronicle.slowest(), metrics.start);
   write_decisions(writer, "mostDisruptive", chronicle.most_disruptive(), metrics.start);
-  writer.end_object();
 }
 
 struct CloseFile {
@@ -406,10 +390,7 @@ std::string simulate_page_json(const Simulation& simulation,
   writer.integer_field("cycleMs", simulation.cycle_ms);
   integers_field(writer, "waitBoundsMs", wait_bounds_ms, [](std::int64_t bound) { return bound; });
   write_metrics(writer, simulation);
-  writer.key("runs");
-  writer.begin_array();
-  for (const SimulateResult& result : results) write_run(writer, result);
-  writer.end_array();
+  write_list(writer, "runs", results, write_run);
   writer.end_object();
   return text;
 }

@@ -406,10 +406,7 @@ std::string simulate_json(const Simulation& simulation) {
   writer.strings_field("notes", simulation.notes);
   writer.integer_field("cycleMs", simulation.cycle_ms);
   const std::vector<Metric> metrics = metrics_of(simulation.runs);
-  writer.key("results");
-  writer.begin_array();
-  for (const SimulatedRun& run : simulation.runs) {
-    writer.begin_object();
+  write_list(writer, "results", simulation.runs, [&](const SimulatedRun& run) {
     writer.string_field("configuration", run.name);
     writer.boolean_field("partial", run.partial);
     writer.string_field("scarce", run.scarce);
@@ -421,9 +418,7 @@ std::string simulate_json(const Simulation& simulation) {
       if (const auto value = value_of(run, metric)) writer.integer_field(metric.field, *value);
     }
     writer.end_object();
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
   return text;
 }

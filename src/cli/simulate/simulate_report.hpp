@@ -12,8 +12,8 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "cli/palette.hpp"
 #include "cli/simulate/simulate_run.hpp"
+#include "cli/terminal.hpp"
 
 namespace makeway::cli {
 
