@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "cli/terminal.hpp"
 
 namespace makeway::cli {
@@ -68,6 +69,11 @@ class Arguments {
  private:
   Values values_;  ///< An entry for each flag of the command; standard values are filled in.
 };
+
+/// What is wrong with the words of the user.
+inline std::unexpected<Error> wrong_usage(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
 
 struct Command {
   std::string_view name;

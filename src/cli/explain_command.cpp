@@ -10,7 +10,6 @@
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/fields.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/check.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "codec/quantity.hpp"
@@ -71,10 +70,6 @@ class ProgressLine {
   SteadyClock::time_point drawn_;
   bool shown_ = false;
 };
-
-std::unexpected<Error> wrong_usage(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
 
 /// As the label makeway.dev/plane would allow it.
 bool is_plane_name(std::string_view name) {

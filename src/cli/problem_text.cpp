@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <vector>
 
-#include "base/problem.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/text.hpp"
 

@@ -22,8 +22,7 @@ namespace {
 constexpr std::size_t word_shown_max = 60;
 
 std::unexpected<Error> usage_error(const Command* command, std::string_view message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage,
-                               .message = fmt::format("{}\n{}", message, help_line(command))});
+  return wrong_usage(fmt::format("{}\n{}", message, help_line(command)));
 }
 
 std::string flag_text(const Flag& flag) {

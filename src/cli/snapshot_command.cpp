@@ -40,37 +40,37 @@ namespace {
 // itself gives a meaning to (kube-system, system-node-critical) stay.
 
 /// Fields whose text, or whose list of texts, are names.
-constexpr auto name_fields = std::to_array<std::string_view>({"claimName",
-                                                              "deployment",
-                                                              "hostIP",
-                                                              "name",
-                                                              "namespace",
-                                                              "namespaces",
-                                                              "node",
-                                                              "nodeName",
-                                                              "nodes",
-                                                              "nominatedNodeName",
-                                                              "parent",
-                                                              "partition",
-                                                              "plane",
-                                                              "podGroup",
-                                                              "podGroupName",
-                                                              "priorityClassName",
-                                                              "provisioner",
-                                                              "queue",
-                                                              "resourceClaimName",
-                                                              "resourceGroup",
-                                                              "storageClassName",
-                                                              "templateName",
-                                                              "uid",
-                                                              "value",
-                                                              "values",
-                                                              "volumeName",
-                                                              "workloadName"});
+constexpr std::array<std::string_view, 27> name_fields = {"claimName",
+                                                          "deployment",
+                                                          "hostIP",
+                                                          "name",
+                                                          "namespace",
+                                                          "namespaces",
+                                                          "node",
+                                                          "nodeName",
+                                                          "nodes",
+                                                          "nominatedNodeName",
+                                                          "parent",
+                                                          "partition",
+                                                          "plane",
+                                                          "podGroup",
+                                                          "podGroupName",
+                                                          "priorityClassName",
+                                                          "provisioner",
+                                                          "queue",
+                                                          "resourceClaimName",
+                                                          "resourceGroup",
+                                                          "storageClassName",
+                                                          "templateName",
+                                                          "uid",
+                                                          "value",
+                                                          "values",
+                                                          "volumeName",
+                                                          "workloadName"};
 
 /// Mappings whose values are names.
-constexpr auto name_maps =
-    std::to_array<std::string_view>({"labels", "matchLabels", "nodeSelector", "regimes"});
+constexpr std::array<std::string_view, 4> name_maps = {"labels", "matchLabels", "nodeSelector",
+                                                       "regimes"};
 
 /// Annotations without names: a label key, and one that only has to be there.
 constexpr std::array nameless_annotations = {names::preferred_topology, names::mirror_pod};
@@ -266,9 +266,7 @@ Result<Duration> watch_span(const Arguments& arguments, const ClusterInput& inpu
     wrong = "-f, --plane and --keep-going are for a cluster that is read once";
   }
   if (wrong.empty()) return span;
-  return std::unexpected(
-      Error{.code = ErrorCode::fix_usage,
-            .message = fmt::format("--watch-for '{}': {}", shorten(text), wrong)});
+  return wrong_usage(fmt::format("--watch-for '{}': {}", shorten(text), wrong));
 }
 
 /// An error is a usage error; without one and without a cluster, the problem was printed.

@@ -7,7 +7,6 @@
 //  3. Lines go through `printable_lines`: text from other users cannot control the terminal.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "cli/terminal.hpp"

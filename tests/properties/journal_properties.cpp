@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/journal/why_story.hpp"
 #include "cli/plan/plan_maker.hpp"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/printable.hpp"
+#include "cli/command.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/text.hpp"
 
@@ -20,8 +20,7 @@ AskName name_of(const PlannedAsk& ask) {
 }
 
 std::unexpected<Error> wrong_only(std::string_view written, std::string_view why) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage,
-                               .message = fmt::format("--only '{}': {}", shorten(written), why)});
+  return wrong_usage(fmt::format("--only '{}': {}", shorten(written), why));
 }
 
 bool is_meant(const WrittenAsk& written, const PlannedAsk& ask) {

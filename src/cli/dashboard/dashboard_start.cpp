@@ -6,18 +6,13 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/printable.hpp"
-#include "cli/command.hpp"
-#include "cli/journal/decide_again.hpp"
+#include "cli/journal/journal_walk.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_page.hpp"
@@ -434,54 +429,50 @@ Result<std::unique_ptr<server::Dashboard>> start_dashboard(
 }
 
 Result<ListenOptions> read_listen_options(const Arguments& arguments) {
-  const auto wrong = [](std::string message) {
-    return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-  };
   ListenOptions options;
   if (const auto text = arguments.given("listen")) {
     auto address = server::parse_listen_address(*text);
-    if (!address) return wrong(fmt::format("--listen {}", address.error().message));
+    if (!address) return wrong_usage(fmt::format("--listen {}", address.error().message));
     options.address = *std::move(address);
   }
   for (const std::string_view flag : {"token-file", "tls-cert", "tls-key"}) {
     const auto path = arguments.given(flag);
     if (path && !options.address)
-      return wrong(fmt::format("--{} is for --listen ADDRESS:PORT", flag));
-    if (path && path->empty()) return wrong(fmt::format("--{} '': expected a file", flag));
+      return wrong_usage(fmt::format("--{} is for --listen ADDRESS:PORT", flag));
+    if (path && path->empty()) return wrong_usage(fmt::format("--{} '': expected a file", flag));
   }
   if (const auto path = arguments.given("token-file")) {
     auto token = read_token(std::string(*path));
-    if (!token) return wrong(token.error().message);
+    if (!token) return wrong_usage(token.error().message);
     options.token = *std::move(token);
   }
   if (arguments.has("tls-cert") != arguments.has("tls-key")) {
-    return wrong("give --tls-cert FILE and --tls-key FILE together, or neither");
+    return wrong_usage("give --tls-cert FILE and --tls-key FILE together, or neither");
   }
   if (!arguments.has("tls-cert")) return options;
   options.tls = {.certificate = std::string(arguments.text("tls-cert")),
                  .key = std::string(arguments.text("tls-key"))};
-  if (auto keys = server::TlsKeys::read(options.tls); !keys) return wrong(keys.error().message);
+  if (auto keys = server::TlsKeys::read(options.tls); !keys)
+    return wrong_usage(keys.error().message);
   return options;
 }
 
 Result<std::string> read_token(const std::string& path) {
   const auto wrong = [&](std::string_view what) {
-    return std::unexpected(
-        Error{.code = ErrorCode::fix_usage,
-              .message = fmt::format("--token-file {}: {}", printable(path), what)});
+    return wrong_usage(fmt::format("--token-file {}: {}", printable(path), what));
   };
   const Result<SourceText> read = read_source({.path = path});
-  if (!read) return wrong(read.error().message);
+  if (!read) return wrong_usage(read.error().message);
   const std::string_view token = trimmed(read->text.view());
   if (token.size() < token_length_min) {
-    return wrong(
+    return wrong_usage(
         fmt::format("the token has {} characters; give it {} or more, such as the output "
                     "of `openssl rand -hex 32`",
                     token.size(), token_length_min));
   }
   if (token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                               "-._~+/=") != std::string_view::npos) {
-    return wrong("the token has characters that no header takes; use letters and digits");
+    return wrong_usage("the token has characters that no header takes; use letters and digits");
   }
   return std::string(token);
 }

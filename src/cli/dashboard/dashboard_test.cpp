@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "cli/dashboard/dashboard_start.hpp"
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_page.hpp"

@@ -2,21 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/scene.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
@@ -24,7 +19,6 @@
 #include "cli/problem_text.hpp"
 #include "cli/run/decision_log.hpp"
 #include "cli/simulate/simulate_run.hpp"
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "control/control_loop.hpp"
@@ -51,10 +45,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> standard_
      {"priorities", "4"}}};
 constexpr std::int64_t pods_per_node = 2'500;
 constexpr std::int64_t pods_most = 100'000;
-
-std::unexpected<Error> usage_problem(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
 
 template <std::size_t Size>
 std::string_view first_given(const Arguments& arguments,
@@ -83,8 +73,8 @@ Result<std::int64_t> number_in(const Arguments& arguments, std::string_view flag
       value <= most) {
     return value;
   }
-  return usage_problem(fmt::format("--{} '{}': expected a whole number from {} to {}", flag,
-                                   shorten(*text), least, most));
+  return wrong_usage(fmt::format("--{} '{}': expected a whole number from {} to {}", flag,
+                                 shorten(*text), least, most));
 }
 
 bool names_part(std::string_view list, std::string_view name) {
@@ -102,7 +92,7 @@ Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironm
   const std::string_view live = first_given(arguments, live_only);
   const std::string_view embedded = first_given(arguments, embedded_only);
   if (!live.empty() && !embedded.empty()) {
-    return usage_problem(fmt::format(
+    return wrong_usage(fmt::format(
         "--{} is for the embedded cluster and --{} for a live one; leave one of them out", embedded,
         live));
   }
@@ -128,7 +118,7 @@ Result<GenerateOptions> embedded_load(std::string_view text) {
     }
   }
   Result<GenerateOptions> options = parse_generate(list);
-  if (!options) return usage_problem(options.error().message);
+  if (!options) return wrong_usage(options.error().message);
   if (!names_part(text, "pods")) {
     options->pods = std::min(options->nodes * pods_per_node, pods_most);
   }
@@ -150,7 +140,7 @@ Result<EmbeddedOptions> read_embedded_options(const Arguments& arguments) {
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);
     if (!duration || duration->ms == 0) {
-      return usage_problem(
+      return wrong_usage(
           fmt::format("--for '{}': {}", shorten(*text),
                       duration ? "expected a time such as 10m" : duration.error().message));
     }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <utility>
 
 #include "base/checked_math.hpp"
 #include "base/printable.hpp"

@@ -6,7 +6,6 @@
 #include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/journal/why_story.hpp"
 #include "cli/plan/plan_command.hpp"

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "cli/journal/decide_again.hpp"
+#include "cli/journal/journal_walk.hpp"
 #include "cli/text.hpp"
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"

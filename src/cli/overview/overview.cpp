@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
-#include "cli/text.hpp"
 #include "codec/quantity.hpp"
 #include "model/cordon.hpp"
 #include "model/names.hpp"

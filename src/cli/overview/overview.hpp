@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "codec/load.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"

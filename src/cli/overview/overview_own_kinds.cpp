@@ -9,7 +9,6 @@
 
 #include "base/checked_math.hpp"
 #include "cli/overview/overview.hpp"
-#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"

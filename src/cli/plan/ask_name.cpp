@@ -7,11 +7,10 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "base/problem.hpp"
+#include "cli/command.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
@@ -105,10 +104,6 @@ std::string pending_units_text(std::vector<Candidate> units, const AskName& ask)
   return fmt::format("pending are {} and {}", fmt::join(names, ", "), last);
 }
 
-std::unexpected<Error> refused(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
-
 constexpr std::string_view expected_form =
     "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule, session or a kind of "
     "workload such as job or deployment";
@@ -156,7 +151,7 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
     const std::optional<AskKind> written = kind_of(word);
     if (!written && !kind) ask.workload = workload_kind_called(word);
     if (!written && !kind && ask.workload.empty()) {
-      return refused(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
+      return wrong_usage(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
     }
     if (written || !ask.workload.empty()) text.remove_prefix(first + 1);
     if (!kind) ask.kind = written;
@@ -166,7 +161,7 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
   ask.namespace_name = bare ? default_namespace : text.substr(0, slash);
   ask.name = bare ? text : text.substr(slash + 1);
   if (ask.namespace_name.empty() || ask.name.empty() || ask.name.ends_with('/')) {
-    return refused(std::string(expected_form));
+    return wrong_usage(std::string(expected_form));
   }
   return ask;
 }
@@ -231,7 +226,7 @@ Result<std::vector<AskName>> resolve_asks(std::span<const WrittenAsk> written,
       continue;
     }
     if (workload == nullptr || workload->pending.empty()) {
-      return refused(nothing_pending_text(each, workload));
+      return wrong_usage(nothing_pending_text(each, workload));
     }
     add_pods_of(*workload, cluster, asks);
   }

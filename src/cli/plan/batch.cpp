@@ -313,24 +313,229 @@ class Batch {
     name_configuration(standard_, options.configuration);
   }
 
-  BatchResult run();
+  BatchResult run() {
+    Result<LineSource> source = LineSource::open(options_.path, {});
+    if (!source) {
+      result_.failure = source.error().message;
+      return std::move(result_);
+    }
+    BatchProgress progress(options_, tools_, terminal_);
+    std::string line;
+    for (std::uint64_t number = 1;; ++number) {
+      const std::int64_t start = tools_.microseconds();
+      const Result<bool> more = source->next(line);
+      result_.timing.load += tools_.microseconds() - start;
+      if (!more) result_.failure = more.error().message;
+      if (!more || !*more) break;
+      if (line.find_first_not_of(" \t") == std::string::npos) continue;
+      ++result_.cases;
+      JsonValue id;
+      std::string error;
+      try {
+        error = plan_line(line, number, id);
+      } catch (const std::bad_alloc&) {
+        error = "out of memory; give it more, or make the case smaller";
+      }
+      if (!error.empty()) report_error(id, error);
+      if (terminal_.out.is_closed()) break;
+      progress.step(result_.cases);
+    }
+    result_.timing.cases = static_cast<std::int64_t>(result_.cases);
+    result_.verification.cases = result_.cases;
+    return std::move(result_);
+  }
 
  private:
   /// What is wrong, or nothing.
-  std::string plan_line(std::string& line, std::uint64_t number, JsonValue& id);
-  std::string plan_case(const BatchCase& item, const JsonValue& id, const std::string& name);
-  std::string plan_loaded(const BatchCase& item, const JsonValue& id, const PlanCase& plan_case);
+  std::string plan_line(std::string& line, std::uint64_t number, JsonValue& id) {
+    const std::int64_t start = tools_.microseconds();
+    BatchReading reading = read_batch_line(line);
+    result_.timing.load += tools_.microseconds() - start;
+    id = reading.id.is_null() ? JsonValue{.data = static_cast<std::int64_t>(number)} : reading.id;
+    note_unknown(reading.unknown_keys, id);
+    if (!reading.item) return joined(reading.problems);
+    return plan_case(*reading.item, id, fmt::format("line {}", number));
+  }
+
+  std::string plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
+    const std::int64_t start = tools_.microseconds();
+    LoadResult result = load_text(item.snapshot, name, {},
+                                  {.limits = {},
+                                   .keep_going = options_.keep_going,
+                                   .planes_of_dumps = !options_.configuration.live_trust});
+    result_.timing.load += tools_.microseconds() - start;
+    if (!result.loaded) return joined(result.problems);
+
+    ConfigurationDocument own;
+    std::string error = configuration_of(item, *result.loaded, own);
+    if (!error.empty()) return error;
+    const bool from_snapshot = result.loaded->configuration && !options_.configuration.live_trust;
+    const bool has_own = item.configuration || from_snapshot;
+    PlanCase plan_case{.cluster = result.loaded->cluster,
+                       .configuration = has_own ? own : standard_,
+                       .asks = options_.asks,
+                       .workloads = result.loaded->workloads,
+                       .ask_field = item.asks.empty() ? "--ask" : "ask",
+                       .now = options_.now ? options_.now : item.now,
+                       .placements = item.placements,
+                       .explain = options_.detail == PlanDetail::with_explanation,
+                       .quarantine = &result.loaded->quarantine};
+    const TrustReport trust = honour_marks(*result.loaded, plan_case.configuration.configuration,
+                                           plan_case.now, options_.configuration.live_trust);
+    plan_case.trust = &trust;
+    if (options_.keep_going) {
+      keep_going_beyond_caps(*result.loaded, plan_case.configuration.configuration);
+    }
+    note_warnings(*result.loaded, plan_case.configuration.configuration, name);
+    if (!item.asks.empty()) plan_case.asks.clear();
+    for (const std::string& written : item.asks) {
+      Result<WrittenAsk> ask = parse_ask(written, item.ask_kind);
+      if (!ask) return fmt::format("ask \"{}\": {}", shorten(written), ask.error().message);
+      plan_case.asks.push_back(std::move(*ask));
+    }
+    return plan_loaded(item, id, plan_case);
+  }
+
+  std::string plan_loaded(const BatchCase& item, const JsonValue& id, const PlanCase& plan_case) {
+    std::optional<Plan> plan;
+    std::string error = attempt(plan_case, plan);
+    if (!error.empty()) return error;
+    for (const PlanAsk& ask : plan->asks) {
+      result_.any_victims |= needs_victims(ask);
+      result_.any_infeasible |=
+          ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+    }
+    if (options_.verify) return verify_case(item, id, plan_case, *plan);
+    print(*plan, id);
+    return {};
+  }
+
   std::string verify_case(const BatchCase& item, const JsonValue& id, const PlanCase& plan_case,
-                          const Plan& free);
+                          const Plan& free) {
+    Verification& verification = result_.verification;
+    if (!item.expect) {
+      ++verification.without_expectation;
+      return {};
+    }
+    Problems problems;
+    const Expectation expected = read_expectation(*item.expect, problems);
+    if (!problems.empty()) return joined(problems);
+    if (expected.compares_nothing()) {
+      ++verification.without_expectation;
+      return {};
+    }
+    std::optional<Plan> placed;
+    if (!expected.placements.empty() && expected.wants_victims()) {
+      PlanCase given = plan_case;
+      given.placements = expected.placements;
+      std::string error = attempt(given, placed);
+      if (!error.empty()) return error;
+    }
+    std::vector<Mismatch> mismatches = compare(id, expected, free, placed ? *placed : free);
+    ++(mismatches.empty() ? verification.agree : verification.differ);
+    std::ranges::move(mismatches, std::back_inserter(verification.mismatches));
+    return {};
+  }
+
+  /// The command line comes before the line, and the line before its snapshot.
   std::string configuration_of(const BatchCase& item, const Loaded& loaded,
-                               ConfigurationDocument& document) const;
-  std::string attempt(const PlanCase& plan_case, std::optional<Plan>& plan);
-  void note_unknown(const std::vector<std::string>& keys, const JsonValue& id);
+                               ConfigurationDocument& document) const {
+    ConfigurationChoice choice = options_.configuration;
+    ConfigurationReading reading;
+    if (item.configuration) {
+      reading = read_configuration(*item.configuration, MissingKnobs::take_defaults);
+      if (!reading.document) return joined(reading.problems);
+      choice.found = &*reading.document;
+    } else if (loaded.configuration && !choice.live_trust) {
+      choice.found = &*loaded.configuration;
+    } else {
+      return {};
+    }
+    if (choice.is_named()) {
+      document = standard_;
+      return {};
+    }
+    ChosenConfiguration chosen = choose_configuration(choice);
+    if (!chosen.usage.empty()) return chosen.usage;
+    if (!chosen.document) return joined(chosen.problems);
+    document = std::move(*chosen.document);
+    name_configuration(document, choice);
+    return {};
+  }
+
+  std::string attempt(const PlanCase& plan_case, std::optional<Plan>& plan) {
+    PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing, bug_files_);
+    if (attempt.shows_bug) {
+      terminal_.error.write(attempt.bug);
+      ++result_.bugs;
+      if (!attempt.plan) return "a bug in Makeway: the plan breaks a law; standard error says more";
+    }
+    if (!attempt.plan) return joined(attempt.problems);
+    plan = std::move(attempt.plan);
+    return {};
+  }
+
+  void note_unknown(const std::vector<std::string>& keys, const JsonValue& id) {
+    constexpr std::size_t noted_max = 20;
+    for (const std::string& key : keys) {
+      std::string name = shorten(key);
+      auto noted = result_.unknown_keys.find(name);
+      if (noted == result_.unknown_keys.end()) {
+        if (result_.unknown_keys.size() == noted_max) continue;
+        noted = result_.unknown_keys.emplace(std::move(name), UnknownKey{}).first;
+        noted->second.first = shorten(value_text(id));
+      }
+      ++noted->second.cases;
+    }
+  }
+
+  /// As for files; a case is identified by its line.
   void note_warnings(const Loaded& loaded, const Configuration& configuration,
-                     const std::string& name);
-  void report_error(const JsonValue& id, const std::string& error);
-  void print(const Plan& plan, const JsonValue& id);
-  void write_line(std::string_view text);
+                     const std::string& name) {
+    constexpr std::size_t noted_max = 20;
+    Problems warnings = loaded.warnings;
+    std::ranges::move(plan_doubts(loaded, configuration), std::back_inserter(warnings));
+    for (Problem& problem : warnings) {
+      if (result_.warnings.size() == noted_max) {
+        ++result_.warnings_left_out;
+        continue;
+      }
+      if (problem.origin.source.empty()) problem.origin.source = name;
+      result_.warnings.push_back(std::move(problem));
+    }
+  }
+
+  void report_error(const JsonValue& id, const std::string& error) {
+    ++result_.errors;
+    if (options_.verify) {
+      ++result_.verification.failed;
+      result_.verification.mismatches.push_back({.id = id,
+                                                 .key = "error",
+                                                 .expected = {.data = std::string("a comparison")},
+                                                 .got = {.data = error}});
+      return;
+    }
+    std::string text;
+    JsonWriter writer(text, JsonStyle::compact);
+    writer.begin_object();
+    writer.key("id");
+    write_value(id, writer);
+    writer.string_field("error", error);
+    writer.end_object();
+    write_line(text);
+  }
+
+  void print(const Plan& plan, const JsonValue& id) {
+    std::string text;
+    JsonWriter writer(text, JsonStyle::compact);
+    write_plan(writer, plan, options_.detail, &id);
+    write_line(text);
+  }
+
+  void write_line(std::string_view text) {
+    terminal_.out.write(text);
+    terminal_.out.flush();
+  }
 
   const BatchOptions& options_;
   const PlanTools& tools_;
@@ -339,229 +544,6 @@ class Batch {
   BugFiles bug_files_;
   BatchResult result_;
 };
-
-BatchResult Batch::run() {
-  Result<LineSource> source = LineSource::open(options_.path, {});
-  if (!source) {
-    result_.failure = source.error().message;
-    return std::move(result_);
-  }
-  BatchProgress progress(options_, tools_, terminal_);
-  std::string line;
-  for (std::uint64_t number = 1;; ++number) {
-    const std::int64_t start = tools_.microseconds();
-    const Result<bool> more = source->next(line);
-    result_.timing.load += tools_.microseconds() - start;
-    if (!more) result_.failure = more.error().message;
-    if (!more || !*more) break;
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    ++result_.cases;
-    JsonValue id;
-    std::string error;
-    try {
-      error = plan_line(line, number, id);
-    } catch (const std::bad_alloc&) {
-      error = "out of memory; give it more, or make the case smaller";
-    }
-    if (!error.empty()) report_error(id, error);
-    if (terminal_.out.is_closed()) break;
-    progress.step(result_.cases);
-  }
-  result_.timing.cases = static_cast<std::int64_t>(result_.cases);
-  result_.verification.cases = result_.cases;
-  return std::move(result_);
-}
-
-std::string Batch::plan_line(std::string& line, std::uint64_t number, JsonValue& id) {
-  const std::int64_t start = tools_.microseconds();
-  BatchReading reading = read_batch_line(line);
-  result_.timing.load += tools_.microseconds() - start;
-  id = reading.id.is_null() ? JsonValue{.data = static_cast<std::int64_t>(number)} : reading.id;
-  note_unknown(reading.unknown_keys, id);
-  if (!reading.item) return joined(reading.problems);
-  return plan_case(*reading.item, id, fmt::format("line {}", number));
-}
-
-void Batch::note_unknown(const std::vector<std::string>& keys, const JsonValue& id) {
-  constexpr std::size_t noted_max = 20;
-  for (const std::string& key : keys) {
-    std::string name = shorten(key);
-    auto noted = result_.unknown_keys.find(name);
-    if (noted == result_.unknown_keys.end()) {
-      if (result_.unknown_keys.size() == noted_max) continue;
-      noted = result_.unknown_keys.emplace(std::move(name), UnknownKey{}).first;
-      noted->second.first = shorten(value_text(id));
-    }
-    ++noted->second.cases;
-  }
-}
-
-/// As for files; a case is identified by its line.
-void Batch::note_warnings(const Loaded& loaded, const Configuration& configuration,
-                          const std::string& name) {
-  constexpr std::size_t noted_max = 20;
-  Problems warnings = loaded.warnings;
-  std::ranges::move(plan_doubts(loaded, configuration), std::back_inserter(warnings));
-  for (Problem& problem : warnings) {
-    if (result_.warnings.size() == noted_max) {
-      ++result_.warnings_left_out;
-      continue;
-    }
-    if (problem.origin.source.empty()) problem.origin.source = name;
-    result_.warnings.push_back(std::move(problem));
-  }
-}
-
-std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
-  const std::int64_t start = tools_.microseconds();
-  LoadResult result = load_text(item.snapshot, name, {},
-                                {.limits = {},
-                                 .keep_going = options_.keep_going,
-                                 .planes_of_dumps = !options_.configuration.live_trust});
-  result_.timing.load += tools_.microseconds() - start;
-  if (!result.loaded) return joined(result.problems);
-
-  ConfigurationDocument own;
-  std::string error = configuration_of(item, *result.loaded, own);
-  if (!error.empty()) return error;
-  const bool from_snapshot = result.loaded->configuration && !options_.configuration.live_trust;
-  const bool has_own = item.configuration || from_snapshot;
-  PlanCase plan_case{.cluster = result.loaded->cluster,
-                     .configuration = has_own ? own : standard_,
-                     .asks = options_.asks,
-                     .workloads = result.loaded->workloads,
-                     .ask_field = item.asks.empty() ? "--ask" : "ask",
-                     .now = options_.now ? options_.now : item.now,
-                     .placements = item.placements,
-                     .explain = options_.detail == PlanDetail::with_explanation,
-                     .quarantine = &result.loaded->quarantine};
-  const TrustReport trust = honour_marks(*result.loaded, plan_case.configuration.configuration,
-                                         plan_case.now, options_.configuration.live_trust);
-  plan_case.trust = &trust;
-  if (options_.keep_going) {
-    keep_going_beyond_caps(*result.loaded, plan_case.configuration.configuration);
-  }
-  note_warnings(*result.loaded, plan_case.configuration.configuration, name);
-  if (!item.asks.empty()) plan_case.asks.clear();
-  for (const std::string& written : item.asks) {
-    Result<WrittenAsk> ask = parse_ask(written, item.ask_kind);
-    if (!ask) return fmt::format("ask \"{}\": {}", shorten(written), ask.error().message);
-    plan_case.asks.push_back(std::move(*ask));
-  }
-  return plan_loaded(item, id, plan_case);
-}
-
-/// The command line comes before the line, and the line before its snapshot.
-std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
-                                    ConfigurationDocument& document) const {
-  ConfigurationChoice choice = options_.configuration;
-  ConfigurationReading reading;
-  if (item.configuration) {
-    reading = read_configuration(*item.configuration, MissingKnobs::take_defaults);
-    if (!reading.document) return joined(reading.problems);
-    choice.found = &*reading.document;
-  } else if (loaded.configuration && !choice.live_trust) {
-    choice.found = &*loaded.configuration;
-  } else {
-    return {};
-  }
-  if (choice.is_named()) {
-    document = standard_;
-    return {};
-  }
-  ChosenConfiguration chosen = choose_configuration(choice);
-  if (!chosen.usage.empty()) return chosen.usage;
-  if (!chosen.document) return joined(chosen.problems);
-  document = std::move(*chosen.document);
-  name_configuration(document, choice);
-  return {};
-}
-
-std::string Batch::attempt(const PlanCase& plan_case, std::optional<Plan>& plan) {
-  PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing, bug_files_);
-  if (attempt.shows_bug) {
-    terminal_.error.write(attempt.bug);
-    ++result_.bugs;
-    if (!attempt.plan) return "a bug in Makeway: the plan breaks a law; standard error says more";
-  }
-  if (!attempt.plan) return joined(attempt.problems);
-  plan = std::move(attempt.plan);
-  return {};
-}
-
-std::string Batch::plan_loaded(const BatchCase& item, const JsonValue& id,
-                               const PlanCase& plan_case) {
-  std::optional<Plan> plan;
-  std::string error = attempt(plan_case, plan);
-  if (!error.empty()) return error;
-  for (const PlanAsk& ask : plan->asks) {
-    result_.any_victims |= needs_victims(ask);
-    result_.any_infeasible |=
-        ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
-  }
-  if (options_.verify) return verify_case(item, id, plan_case, *plan);
-  print(*plan, id);
-  return {};
-}
-
-std::string Batch::verify_case(const BatchCase& item, const JsonValue& id,
-                               const PlanCase& plan_case, const Plan& free) {
-  Verification& verification = result_.verification;
-  if (!item.expect) {
-    ++verification.without_expectation;
-    return {};
-  }
-  Problems problems;
-  const Expectation expected = read_expectation(*item.expect, problems);
-  if (!problems.empty()) return joined(problems);
-  if (expected.compares_nothing()) {
-    ++verification.without_expectation;
-    return {};
-  }
-  std::optional<Plan> placed;
-  if (!expected.placements.empty() && expected.wants_victims()) {
-    PlanCase given = plan_case;
-    given.placements = expected.placements;
-    std::string error = attempt(given, placed);
-    if (!error.empty()) return error;
-  }
-  std::vector<Mismatch> mismatches = compare(id, expected, free, placed ? *placed : free);
-  ++(mismatches.empty() ? verification.agree : verification.differ);
-  std::ranges::move(mismatches, std::back_inserter(verification.mismatches));
-  return {};
-}
-
-void Batch::report_error(const JsonValue& id, const std::string& error) {
-  ++result_.errors;
-  if (options_.verify) {
-    ++result_.verification.failed;
-    result_.verification.mismatches.push_back({.id = id,
-                                               .key = "error",
-                                               .expected = {.data = std::string("a comparison")},
-                                               .got = {.data = error}});
-    return;
-  }
-  std::string text;
-  JsonWriter writer(text, JsonStyle::compact);
-  writer.begin_object();
-  writer.key("id");
-  write_value(id, writer);
-  writer.string_field("error", error);
-  writer.end_object();
-  write_line(text);
-}
-
-void Batch::print(const Plan& plan, const JsonValue& id) {
-  std::string text;
-  JsonWriter writer(text, JsonStyle::compact);
-  write_plan(writer, plan, options_.detail, &id);
-  write_line(text);
-}
-
-void Batch::write_line(std::string_view text) {
-  terminal_.out.write(text);
-  terminal_.out.flush();
-}
 
 }  // namespace
 

@@ -16,7 +16,6 @@
 #include "base/problem.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_text.hpp"
-#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "model/object_text.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "base/problem.hpp"
 #include "cli/plan/plan_text.hpp"
-#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
@@ -116,122 +115,116 @@ class QueuesText {
   std::string text() const { return table_text() + adopted_text() + hidden_text() + moves_text(); }
 
  private:
-  std::string table_text() const;
-  void add_rows(Table& table, const PlanQueue& queue, std::size_t depth) const;
-  std::string adopted_text() const;
-  std::string hidden_text() const;
-  std::string moves_text() const;
+  std::string table_text() const {
+    std::vector<Column> columns = {{"QUEUE"},
+                                   {"WEIGHT", Align::right},
+                                   {"RESOURCE"},
+                                   {"DESERVED", Align::right},
+                                   {"ALLOCATED", Align::right},
+                                   {"USED", Align::right},
+                                   {"PREEMPTING", Align::right}};
+    if (options_.explain) {
+      columns.insert(columns.begin() + 3, {"DEMAND", Align::right});
+    }
+    Table table(std::move(columns));
+    std::vector<QueueName> names;
+    names.reserve(plan_.queues.size());
+    for (const PlanQueue& queue : plan_.queues) names.push_back({queue.name, queue.parent});
+    const bool all = plan_.queues.size() <= queues_max;
+    std::size_t shown = 0;
+    for (const QueueLine& row : queue_lines(names)) {
+      const PlanQueue& queue = plan_.queues[row.position];
+      if (!all && (shown == queues_max || !busy_.contains(queue.name))) continue;
+      // In a list with gaps, a name set in would seem to hang below the wrong one.
+      add_rows(table, queue, all ? row.depth : 0);
+      ++shown;
+    }
+    std::string text = table.empty() ? std::string{} : table.text(options_.palette);
+    if (all) return text;
+    const auto more = [&](std::size_t count, std::string_view where) {
+      if (count > 0) text += fmt::format("  ... and {} where {}\n", counted(count, "queue"), where);
+    };
+    more(busy_.size() - shown, "something changes (-o json lists them)");
+    more(plan_.queues.size() - busy_.size(), "nothing changes");
+    return text;
+  }
+
+  /// A line for each resource; the queue's name stands in the first.
+  void add_rows(Table& table, const PlanQueue& queue, std::size_t depth) const {
+    bool first = true;
+    const auto add = [&](std::vector<Cell> share) {
+      std::vector<Cell> cells = {{first ? indented(queue.name, depth) : "", Tone::strong},
+                                 {first ? fmt::format("{}", queue.weight) : ""}};
+      std::ranges::move(share, std::back_inserter(cells));
+      table.row(std::move(cells));
+      first = false;
+    };
+    for (const PlanQueueShare& share : queue.shares) {
+      if (!resources_.contains(share.resource)) continue;
+      std::vector<Cell> cells = {{std::string(short_name(share.resource))},
+                                 {amount_text(share.resource, share.deserved)},
+                                 allocated_cell(share),
+                                 used_cell(share),
+                                 preempting_cell(share)};
+      if (options_.explain) {
+        cells.insert(cells.begin() + 1, {amount_text(share.resource, share.demand)});
+      }
+      add(std::move(cells));
+    }
+    if (first) add(std::vector<Cell>(options_.explain ? 6 : 5));
+  }
+
+  /// A new default queue adopts the pods that were in no queue.
+  std::string adopted_text() const {
+    std::string text;
+    for (const PlanQueue& queue : plan_.queues) {
+      if (queue.adopts == 0) continue;
+      text += paragraph(
+          fmt::format("Queue {} is new: {} that {} no queue {} its own, and {} of them "
+                      "would leave.",
+                      queue.name, counted(static_cast<std::uint64_t>(queue.adopts), "pod"),
+                      queue.adopts == 1 ? "names" : "name",
+                      queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave),
+          2, options_.palette);
+    }
+    return text;
+  }
+
+  std::string hidden_text() const {
+    const Names hidden = resources_hidden(plan_, resources_);
+    if (hidden.empty()) return {};
+    return paragraph(fmt::format("Not shown, because no pod of a queue requests it: {}.",
+                                 fmt::join(hidden, ", ")),
+                     2, options_.palette);
+  }
+
+  std::string moves_text() const {
+    Table table({{"MOVES"}, {"FROM"}, {""}, {"TO"}, {"WHEN"}});
+    std::size_t moves = 0;
+    for (const PlanQueueMove& move : plan_.queue_moves) {
+      if (!resources_.contains(move.resource) || ++moves > moves_max) continue;
+      table.row({{fmt::format("{} {}", short_name(move.resource),
+                              amount_text(move.resource, move.amount))},
+                 {from_text(plan_, move)},
+                 {"->", move.at_once ? Tone::good : Tone::warning},
+                 {to_text(move)},
+                 {move.at_once ? "at once" : "when its pods are gone",
+                  move.at_once ? Tone::good : Tone::warning}});
+    }
+    if (moves == 0) return {};
+    std::string text = table.text(options_.palette);
+    if (moves > moves_max) {
+      text += fmt::format("  ... and {} (-o json lists them)\n",
+                          counted(moves - moves_max, "more move", "more moves"));
+    }
+    return text;
+  }
 
   const Plan& plan_;
   const PlanTextOptions& options_;
   Names resources_;
   Names busy_;
 };
-
-/// A line for each resource; the queue's name stands in the first.
-void QueuesText::add_rows(Table& table, const PlanQueue& queue, std::size_t depth) const {
-  bool first = true;
-  const auto add = [&](std::vector<Cell> share) {
-    std::vector<Cell> cells = {{first ? indented(queue.name, depth) : "", Tone::strong},
-                               {first ? fmt::format("{}", queue.weight) : ""}};
-    std::ranges::move(share, std::back_inserter(cells));
-    table.row(std::move(cells));
-    first = false;
-  };
-  for (const PlanQueueShare& share : queue.shares) {
-    if (!resources_.contains(share.resource)) continue;
-    std::vector<Cell> cells = {{std::string(short_name(share.resource))},
-                               {amount_text(share.resource, share.deserved)},
-                               allocated_cell(share),
-                               used_cell(share),
-                               preempting_cell(share)};
-    if (options_.explain) {
-      cells.insert(cells.begin() + 1, {amount_text(share.resource, share.demand)});
-    }
-    add(std::move(cells));
-  }
-  if (first) add(std::vector<Cell>(options_.explain ? 6 : 5));
-}
-
-std::string QueuesText::table_text() const {
-  std::vector<Column> columns = {{"QUEUE"},
-                                 {"WEIGHT", Align::right},
-                                 {"RESOURCE"},
-                                 {"DESERVED", Align::right},
-                                 {"ALLOCATED", Align::right},
-                                 {"USED", Align::right},
-                                 {"PREEMPTING", Align::right}};
-  if (options_.explain) {
-    columns.insert(columns.begin() + 3, {"DEMAND", Align::right});
-  }
-  Table table(std::move(columns));
-  std::vector<QueueName> names;
-  names.reserve(plan_.queues.size());
-  for (const PlanQueue& queue : plan_.queues) names.push_back({queue.name, queue.parent});
-  const bool all = plan_.queues.size() <= queues_max;
-  std::size_t shown = 0;
-  for (const QueueLine& row : queue_lines(names)) {
-    const PlanQueue& queue = plan_.queues[row.position];
-    if (!all && (shown == queues_max || !busy_.contains(queue.name))) continue;
-    // In a list with gaps, a name set in would seem to hang below the wrong one.
-    add_rows(table, queue, all ? row.depth : 0);
-    ++shown;
-  }
-  std::string text = table.empty() ? std::string{} : table.text(options_.palette);
-  if (all) return text;
-  const auto more = [&](std::size_t count, std::string_view where) {
-    if (count > 0) text += fmt::format("  ... and {} where {}\n", counted(count, "queue"), where);
-  };
-  more(busy_.size() - shown, "something changes (-o json lists them)");
-  more(plan_.queues.size() - busy_.size(), "nothing changes");
-  return text;
-}
-
-/// A new default queue adopts the pods that were in no queue.
-std::string QueuesText::adopted_text() const {
-  std::string text;
-  for (const PlanQueue& queue : plan_.queues) {
-    if (queue.adopts == 0) continue;
-    text +=
-        paragraph(fmt::format("Queue {} is new: {} that {} no queue {} its own, and {} of them "
-                              "would leave.",
-                              queue.name, counted(static_cast<std::uint64_t>(queue.adopts), "pod"),
-                              queue.adopts == 1 ? "names" : "name",
-                              queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave),
-                  2, options_.palette);
-  }
-  return text;
-}
-
-std::string QueuesText::hidden_text() const {
-  const Names hidden = resources_hidden(plan_, resources_);
-  if (hidden.empty()) return {};
-  return paragraph(
-      fmt::format("Not shown, because no pod of a queue requests it: {}.", fmt::join(hidden, ", ")),
-      2, options_.palette);
-}
-
-std::string QueuesText::moves_text() const {
-  Table table({{"MOVES"}, {"FROM"}, {""}, {"TO"}, {"WHEN"}});
-  std::size_t moves = 0;
-  for (const PlanQueueMove& move : plan_.queue_moves) {
-    if (!resources_.contains(move.resource) || ++moves > moves_max) continue;
-    table.row(
-        {{fmt::format("{} {}", short_name(move.resource), amount_text(move.resource, move.amount))},
-         {from_text(plan_, move)},
-         {"->", move.at_once ? Tone::good : Tone::warning},
-         {to_text(move)},
-         {move.at_once ? "at once" : "when its pods are gone",
-          move.at_once ? Tone::good : Tone::warning}});
-  }
-  if (moves == 0) return {};
-  std::string text = table.text(options_.palette);
-  if (moves > moves_max) {
-    text += fmt::format("  ... and {} (-o json lists them)\n",
-                        counted(moves - moves_max, "more move", "more moves"));
-  }
-  return text;
-}
 
 }  // namespace
 

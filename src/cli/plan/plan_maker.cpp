@@ -12,7 +12,6 @@
 #include <set>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "cli/help.hpp"
 #include "cli/problem_text.hpp"

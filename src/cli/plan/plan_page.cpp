@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ranges>
-#include <vector>
 
 #include "cli/plan/plan_text.hpp"
 #include "codec/writer.hpp"

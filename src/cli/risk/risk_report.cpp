@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/problem.hpp"
-#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
 #include "model/knobs.hpp"

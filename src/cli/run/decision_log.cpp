@@ -4,12 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/printable.hpp"
-#include "cli/plan/plan_maker.hpp"
 #include "codec/writer.hpp"
 
 namespace makeway::cli {

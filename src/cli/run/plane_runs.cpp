@@ -7,7 +7,6 @@
 
 #include "base/check.hpp"
 #include "kube/http_client.hpp"
-#include "kube/own_rights.hpp"
 #include "kube/plane_resources.hpp"
 
 namespace makeway::cli {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <string_view>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -70,10 +69,6 @@ std::string read_lease_request(std::string_view text, LeaseRequest& request) {
 
 namespace {
 
-std::unexpected<Error> wrong(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
-
 constexpr std::array shadow_only = {std::string_view("count")};
 constexpr std::array scheduler_only = {
     std::string_view("scheduler-name"), std::string_view("lease"),
@@ -101,7 +96,7 @@ Result<std::int64_t> read_count(std::string_view text) {
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 1) {
-    return wrong(fmt::format("--count '{}': expected a number from 1 on", shorten(text)));
+    return wrong_usage(fmt::format("--count '{}': expected a number from 1 on", shorten(text)));
   }
   return count;
 }
@@ -109,7 +104,8 @@ Result<std::int64_t> read_count(std::string_view text) {
 }  // namespace
 
 Result<RunRequest> read_run_request(const Arguments& arguments) {
-  if (std::string text = misplaced_flag(arguments); !text.empty()) return wrong(std::move(text));
+  if (std::string text = misplaced_flag(arguments); !text.empty())
+    return wrong_usage(std::move(text));
   RunRequest request{.shadow = std::string(arguments.text("shadow")),
                      .target = {.kubeconfig = std::string(arguments.text("kubeconfig")),
                                 .context = std::string(arguments.text("context"))},
@@ -118,19 +114,19 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
                      .dry_run = arguments.has("dry-run"),
                      .journal = std::string(arguments.text("journal"))};
   if (arguments.given("shadow") == "")
-    return wrong("--shadow '': expected the NAME of a scheduler");
+    return wrong_usage("--shadow '': expected the NAME of a scheduler");
   for (const std::string_view flag : {"kubeconfig", "context"}) {
-    if (arguments.given(flag) == "") return wrong(fmt::format("--{} '': it is empty", flag));
+    if (arguments.given(flag) == "") return wrong_usage(fmt::format("--{} '': it is empty", flag));
   }
   if (request.schedulers.empty()) request.schedulers.emplace_back("makeway");
   if (std::ranges::find(request.schedulers, "") != request.schedulers.end()) {
-    return wrong("--scheduler-name '': expected the schedulerName of pods");
+    return wrong_usage("--scheduler-name '': expected the schedulerName of pods");
   }
   LeaseRequest lease;
   if (std::string text =
           read_lease_request(arguments.given("lease").value_or(standard_lease), lease);
       !text.empty()) {
-    return wrong(std::move(text));
+    return wrong_usage(std::move(text));
   }
   request.lease_namespace = std::move(lease.namespace_name);
   request.lease_name = std::move(lease.name);
@@ -140,9 +136,9 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);
     if (!duration) {
-      return wrong(fmt::format("--for '{}': {}", shorten(*text), duration.error().message));
+      return wrong_usage(fmt::format("--for '{}': {}", shorten(*text), duration.error().message));
     }
-    if (duration->ms == 0) return wrong("--for 0: expected a time such as 10m");
+    if (duration->ms == 0) return wrong_usage("--for 0: expected a time such as 10m");
     request.ends_after = *duration;
   }
   if (const auto text = arguments.given("count")) {
@@ -154,7 +150,7 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   if (!planes) return std::unexpected(planes.error());
   request.planes = *std::move(planes);
   if (!arguments.has("journal") && arguments.has("journal-size")) {
-    return wrong("--journal-size is for --journal FILE");
+    return wrong_usage("--journal-size is for --journal FILE");
   }
   return request;
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,12 +10,9 @@
 #include "base/printable.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/table.hpp"
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
 #include "control/live_view.hpp"
-#include "control/shadow_loop.hpp"
 #include "kube/live_port.hpp"
 
 namespace makeway::cli {

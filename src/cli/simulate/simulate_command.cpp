@@ -82,9 +82,8 @@ Result<SimLoad> read_trace(std::string_view trace) {
   const std::string_view kind = trace.substr(0, colon);
   const std::string path(colon == std::string_view::npos ? "" : trace.substr(colon + 1));
   if (path.empty() || (kind != "openb" && kind != "swf" && kind != "csv")) {
-    return std::unexpected(Error{
-        ErrorCode::fix_usage,
-        fmt::format("--trace \"{}\": expected openb:DIR, swf:FILE or csv:FILE", shorten(trace))});
+    return wrong_usage(
+        fmt::format("--trace \"{}\": expected openb:DIR, swf:FILE or csv:FILE", shorten(trace)));
   }
   if (kind == "openb") return read_openb(path);
   const Result<std::string> text = read_text(path);
@@ -103,26 +102,23 @@ Result<SimLoad> make_load(const Arguments& arguments, std::string& name) {
   const auto generate = arguments.given("generate");
   const bool snapshot = has_snapshot(arguments);
   if (snapshot && arguments.text("nodes") != "100") {
-    return std::unexpected(
-        Error{ErrorCode::fix_usage,
-              "-f, --plane and a live cluster bring their nodes; --nodes scales others"});
+    return wrong_usage("-f, --plane and a live cluster bring their nodes; --nodes scales others");
   }
   if (snapshot && !trace && !generate) {
     name = "a snapshot";
     return SimLoad{};
   }
   if (trace.has_value() == generate.has_value()) {
-    return std::unexpected(
-        Error{ErrorCode::fix_usage, "give one of --trace KIND:PATH and --generate nodes=N,pods=M"});
+    return wrong_usage("give one of --trace KIND:PATH and --generate nodes=N,pods=M");
   }
   if (trace) {
     name = *trace;
     return read_trace(*trace);
   }
   const Result<std::int64_t> seed = seed_of(arguments);
-  if (!seed) return std::unexpected(Error{ErrorCode::fix_usage, seed.error().message});
+  if (!seed) return wrong_usage(seed.error().message);
   const Result<GenerateOptions> options = parse_generate(*generate);
-  if (!options) return std::unexpected(Error{ErrorCode::fix_usage, options.error().message});
+  if (!options) return wrong_usage(options.error().message);
   name = fmt::format("generated ({}), seed {}", *generate, *seed);
   return generate_load(*options, static_cast<std::uint64_t>(*seed), simulated_start);
 }
@@ -316,7 +312,7 @@ Result<void> try_report(const Arguments& arguments) {
   if (!arguments.has("report")) return {};
   const std::string path(arguments.text("report"));
   if (path.empty()) {
-    return std::unexpected(Error{ErrorCode::fix_usage, "--report '': expected a FILE"});
+    return wrong_usage("--report '': expected a FILE");
   }
   return try_report_file(path);
 }

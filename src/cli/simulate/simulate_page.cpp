@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,12 +11,9 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "cli/simulate/simulate_report.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
 #include "page/page.hpp"

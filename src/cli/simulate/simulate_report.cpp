@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/printable.hpp"
-#include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -115,10 +114,6 @@ namespace {
 constexpr std::int64_t journal_bytes_min = 1 << 16;
 constexpr std::uint32_t journal_files_most = 1'000;
 
-std::unexpected<Error> usage(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
-
 bool has_content(const std::string& path) {
   std::error_code failed;
   return std::filesystem::is_regular_file(path, failed) &&
@@ -129,11 +124,11 @@ bool has_content(const std::string& path) {
 
 Result<JournalOptions> journal_options(const Arguments& arguments) {
   JournalOptions options{.path = std::string(arguments.text("journal")), .version = version_line()};
-  if (options.path.empty()) return usage("--journal '': expected a FILE");
+  if (options.path.empty()) return wrong_usage("--journal '': expected a FILE");
   if (const auto size = arguments.given("journal-size")) {
     const Result<std::int64_t> bytes = parse_quantity(*size, Scale::one);
     if (!bytes || *bytes < journal_bytes_min) {
-      return usage(
+      return wrong_usage(
           fmt::format("--journal-size '{}': expected a size of at least 64Ki, such as "
                       "64Mi",
                       shorten(*size)));
@@ -145,8 +140,8 @@ Result<JournalOptions> journal_options(const Arguments& arguments) {
       std::from_chars(kept.data(), kept.data() + kept.size(), options.files_kept);
   if (failed != std::errc{} || end != kept.data() + kept.size() ||
       options.files_kept > journal_files_most) {
-    return usage(fmt::format("--journal-files '{}': expected a number from 0 to {}", shorten(kept),
-                             journal_files_most));
+    return wrong_usage(fmt::format("--journal-files '{}': expected a number from 0 to {}",
+                                   shorten(kept), journal_files_most));
   }
   return options;
 }
@@ -155,10 +150,10 @@ Result<std::unique_ptr<Journal>> open_simulate_journal(const Arguments& argument
                                                        std::size_t configurations) {
   if (!arguments.has("journal")) {
     if (!arguments.has("journal-size")) return nullptr;
-    return usage("--journal-size is for --journal FILE");
+    return wrong_usage("--journal-size is for --journal FILE");
   }
   if (configurations != 1) {
-    return usage(
+    return wrong_usage(
         fmt::format("--journal records one configuration, and {} are simulated", configurations));
   }
   Result<JournalOptions> options = journal_options(arguments);
