@@ -63,7 +63,7 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal);
 // `makeway snapshot`: load, and print the overview or the canonical dump.
 ExitStatus run_snapshot(const Arguments& arguments, Terminal& terminal);
 
-// `makeway apply`; the behaviour is described in apply_run.hpp.
+// `makeway apply`: carries out a reviewed plan on a live cluster.
 ExitStatus run_apply(const Arguments& arguments, Terminal& terminal);
 
 }  // namespace makeway::cli

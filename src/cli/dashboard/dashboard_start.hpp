@@ -80,7 +80,7 @@ std::string notice_text(const server::Notice& notice);
 //  1. A list of cycles comes from an index, which reads what was written since the last question.
 //  2. A cycle is read from the last base before it. A later cycle of the same chapter is read on
 //     from there: one cluster is kept for that.
-//  3. A story is read from the beginning: an object may be in any record (cli/journal/story_walk).
+//  3. A story is read from the beginning: an object may be in any record (`walk_story`).
 //     A few megabytes of the journal are in memory at a time.
 //  4. Reading ends soon after the request is closed, and after a timeout: other requests wait.
 //     What 1 and 2 have read by then is kept, so a repeated request continues from there.

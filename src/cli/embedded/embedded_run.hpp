@@ -2,7 +2,7 @@
 // whose clock runs at a chosen speed.
 //
 //  1. One thread: it polls the world, waits until the cluster's clock shows the time of what it got
-//     (paced_port.hpp), and lets the loop take and decide it. Keys and frames are attended to while
+//     (`PacedPort`), and lets the loop take and decide it. Keys and frames are attended to while
 //     it waits, and between any two steps.
 //  2. Before anything is shown some hours pass at once, so that the cluster is full.
 //  3. With a screen it runs until the user quits, or --for is over. Without one, plain lines: a

@@ -1,6 +1,6 @@
 // Scene: what is shown of a cluster that is being scheduled, as plain values.
 //
-// `watch_scene` and the driver of the loop fill it; `draw_scene` (draw_scene.hpp) makes a frame of
+// `watch_scene` and the driver of the loop fill it; `draw_scene` makes a frame of
 // it. Names are untrusted text; drawing escapes them.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "cli/plan/plan_text.hpp"
+#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "page/page.hpp"
 

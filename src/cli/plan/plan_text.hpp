@@ -1,7 +1,7 @@
 // A plan for people: which asks get a place, which pods must leave for it, and why.
 //
 // A plan with a few asks is shown ask by ask, and ends with the totals. A large one begins with a
-// summary (plan_summary.hpp) that fits on one screen. Equal replicas are shown together.
+// summary that fits on one screen. Equal replicas are shown together.
 #pragma once
 
 #include <cstdint>
@@ -86,28 +86,28 @@ std::uint64_t force_deleted(const PlanAsk& ask);
 /// Whether the ask has victims of any kind.
 bool needs_victims(const PlanAsk& ask);
 
-/// Each with its heading and all that is to be said about it; plan_asks.cpp.
+/// Each with its heading and all that is to be said about it.
 std::string asks_text(const Plan& plan, std::span<const PlanAsk* const> asks,
                       const Parties& parties, const PlanTextOptions& options);
 
-/// The queue stage, with an empty line behind it; empty without queues. plan_queues.cpp.
+/// The queue stage, with an empty line behind it; empty without queues.
 std::string queues_text(const Plan& plan, const PlanTextOptions& options);
 
 /// Of a pinned pod; empty for others. The ladder and the candidates only where that is asked for.
 std::string reservation_text(const PlanAsk& ask, Time now, const PlanTextOptions& options);
 
-/// Everything below the heading of an ask for replicas; plan_replica.cpp.
+/// Everything below the heading of an ask for replicas.
 std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options);
-/// The victims of a session, and what becomes of each; plan_session.cpp.
+/// The victims of a session, and what becomes of each.
 std::string session_victims_table(const PlanAsk& ask, const Palette& palette);
 /// Each resource group with its pending, running, leaving and returning sessions.
 std::string resource_groups_text(const Plan& plan, const Palette& palette);
 
 /// What becomes of each deployment and plane, all asks together; empty: nothing is scaled.
 std::string net_schedule_text(const Plan& plan, const Palette& palette);
-/// Which nodes do not do for the ask, and why; plan_explanation.cpp.
+/// Which nodes do not do for the ask, and why.
 std::string refusals_text(const PlanAsk& ask);
-/// What --explain adds below an ask; plan_explanation.cpp.
+/// What --explain adds below an ask.
 std::string explanation_text(const PlanAsk& ask, const Palette& palette);
 
 }  // namespace makeway::cli

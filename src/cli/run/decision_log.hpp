@@ -5,7 +5,7 @@
 // many nodes) changes with every pod that comes or goes, and is in its condition and in the
 // journal. What a brake refuses is logged once until the brake is over, and so is an ask that
 // cannot be decided at all. Each victim is logged with its cause. A plan that broke a law leaves a
-// reproducer (cli/plan/bug_report.hpp).
+// reproducer (cli/plan/plan_maker.hpp).
 #pragma once
 
 #include <cstdint>
