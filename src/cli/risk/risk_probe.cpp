@@ -379,6 +379,16 @@ std::set<std::string> names_of(const std::vector<PlanVictim>& victims) {
   return names;
 }
 
+/// Victims that were none before: "; shop/other leaves instead".
+std::string instead_text(const std::vector<PlanVictim>& before,
+                         const std::vector<PlanVictim>& after) {
+  std::vector<std::string> others;
+  std::ranges::set_difference(names_of(after), names_of(before), std::back_inserter(others));
+  if (others.empty()) return {};
+  const bool one = others.size() == 1;
+  return fmt::format("; {} {} instead", few_names(std::move(others)), one ? "leaves" : "leave");
+}
+
 class Trials {
  public:
   Trials(const TrialSettings& settings, EvictionProbe& probe, PlanQuestions& questions)
@@ -537,16 +547,6 @@ class Trials {
   PlanQuestions& questions_;
   std::vector<ProtectionTrial> trials_;
 };
-
-/// Victims that were none before: "; shop/other leaves instead".
-std::string instead_text(const std::vector<PlanVictim>& before,
-                         const std::vector<PlanVictim>& after) {
-  std::vector<std::string> others;
-  std::ranges::set_difference(names_of(after), names_of(before), std::back_inserter(others));
-  if (others.empty()) return {};
-  const bool one = others.size() == 1;
-  return fmt::format("; {} {} instead", few_names(std::move(others)), one ? "leaves" : "leave");
-}
 
 }  // namespace
 
