@@ -462,17 +462,17 @@ Result<std::string> read_token(const std::string& path) {
     return wrong_usage(fmt::format("--token-file {}: {}", printable(path), what));
   };
   const Result<SourceText> read = read_source({.path = path});
-  if (!read) return wrong_usage(read.error().message);
+  if (!read) return wrong(read.error().message);
   const std::string_view token = trimmed(read->text.view());
   if (token.size() < token_length_min) {
-    return wrong_usage(
+    return wrong(
         fmt::format("the token has {} characters; give it {} or more, such as the output "
                     "of `openssl rand -hex 32`",
                     token.size(), token_length_min));
   }
   if (token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                               "-._~+/=") != std::string_view::npos) {
-    return wrong_usage("the token has characters that no header takes; use letters and digits");
+    return wrong("the token has characters that no header takes; use letters and digits");
   }
   return std::string(token);
 }
