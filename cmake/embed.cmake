@@ -37,6 +37,24 @@ function(makeway_embed_presets)
   set_source_files_properties("${generated}" PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
 endfunction()
 
+# Compiles src/cli/commands.txt into the cli layer, as cli/command.hpp declares it.
+function(makeway_embed_commands)
+  set(file "${CMAKE_SOURCE_DIR}/src/cli/commands.txt")
+  if(NOT TARGET makeway_cli)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" document)
+  set(text "// Written by cmake/embed.cmake from src/cli/commands.txt. Do not edit.\n")
+  string(APPEND text "#include \"cli/command.hpp\"\n\n")
+  string(APPEND text "std::string_view makeway::cli::command_texts() {\n")
+  string(APPEND text "  return R\"makeway_txt(${document})makeway_txt\";\n}\n")
+  set(generated "${CMAKE_BINARY_DIR}/generated/embedded_commands.cpp")
+  file(CONFIGURE OUTPUT "${generated}" CONTENT "@text@" @ONLY)
+  target_sources(makeway_cli PRIVATE "${generated}")
+  set_source_files_properties("${generated}" PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+endfunction()
+
 # Puts web/dist/*.js and *.css into the page layer as they are: page/page.cpp names the symbols. An
 # assembler reads a file in no time; as a C++ literal it would be parsed again by every build.
 function(makeway_embed_web)

@@ -1,9 +1,9 @@
-#include "cli/amount.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
+
+#include "cli/text.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/check_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,12 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/palette.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/validation/differences.hpp"
 #include "model/validation/doubts.hpp"
@@ -180,14 +180,12 @@ std::string text_of(const Findings& findings, const Palette& palette) {
 }
 
 void write_difference(DocumentWriter& writer, const Difference& difference) {
-  writer.begin_object();
   writer.string_field("what", difference.what);
   writer.integer_field("count", static_cast<std::int64_t>(difference.count));
   writer.strings_field("examples", difference.examples);
   writer.string_field("today", difference.today);
   writer.string_field("here", difference.here);
   if (!difference.remedy.empty()) writer.string_field("remedy", difference.remedy);
-  writer.end_object();
 }
 
 void write_problem(DocumentWriter& writer, const Problem& problem) {
@@ -224,16 +222,11 @@ std::string json_of(const Findings& findings) {
   if (findings.problems.left_out() > 0) {
     writer.integer_field("leftOut", static_cast<std::int64_t>(findings.problems.left_out()));
   }
-  writer.key("causes");
-  writer.begin_array();
-  for (const Cause& cause : causes_of(findings.problems)) {
-    writer.begin_object();
+  write_list(writer, "causes", causes_of(findings.problems), [&](const Cause& cause) {
     writer.integer_field("count", static_cast<std::int64_t>(cause.count));
     writer.key("first");
     write_problem(writer, *cause.problems.front());
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.key("problems");
   writer.begin_array();
   for (const Problem* const problem : errors_first(findings.problems)) {
@@ -241,10 +234,7 @@ std::string json_of(const Findings& findings) {
   }
   writer.end_array();
   if (findings.differences) {
-    writer.key("differences");
-    writer.begin_array();
-    for (const Difference& each : *findings.differences) write_difference(writer, each);
-    writer.end_array();
+    write_list(writer, "differences", *findings.differences, write_difference);
   }
   writer.end_object();
   return text;
@@ -264,10 +254,7 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
         terminal);
   }
   Findings findings;
-  const ConfigurationChoice choice{.preset = arguments.text("preset"),
-                                   .file = arguments.given("config"),
-                                   .overrides = arguments.all("set"),
-                                   .live_trust = trusts_live(arguments, *input)};
+  const ConfigurationChoice choice = choice_in(arguments, trusts_live(arguments, *input));
   if (const std::string twice = standard_input_twice(choice, input->sources); !twice.empty()) {
     return usage_error("check", twice, terminal);
   }

@@ -1,5 +1,5 @@
 // The table of commands: the one description that parsing, help, shell completion and the man page
-// are read off.
+// are read off. It is written in commands.txt.
 //
 // A command is data and a function. Its name may have two words ("config show"); the first word
 // then stands in the table too, without a function, for its help. Flags take one value each, or
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "cli/terminal.hpp"
 
 namespace makeway::cli {
@@ -69,6 +70,11 @@ class Arguments {
   Values values_;  ///< An entry for each flag of the command; standard values are filled in.
 };
 
+/// What is wrong with the words of the user.
+inline std::unexpected<Error> wrong_usage(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
+
 struct Command {
   std::string_view name;
   std::string_view summary;      ///< One line for the list of commands.
@@ -80,6 +86,9 @@ struct Command {
   /// Null for the first word of several commands.
   ExitStatus (*run)(const Arguments&, Terminal&) = nullptr;
 };
+
+/// The file commands.txt, as cmake/embed.cmake compiles it in.
+std::string_view command_texts();
 
 /// In the order of the help.
 std::span<const Command> commands();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cli/palette.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
@@ -70,10 +69,6 @@ class ProgressLine {
   SteadyClock::time_point drawn_;
   bool shown_ = false;
 };
-
-std::unexpected<Error> wrong_usage(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
-}
 
 /// As the label makeway.dev/plane would allow it.
 bool is_plane_name(std::string_view name) {
@@ -347,6 +342,13 @@ std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& termin
                                    problem_lines(result.problems, palette),
                                    counted(result.problems.count(Severity::error), "error")));
   return std::nullopt;
+}
+
+ConfigurationChoice choice_in(const Arguments& arguments, bool live_trust) {
+  return {.preset = arguments.text("preset"),
+          .file = arguments.given("config"),
+          .overrides = arguments.all("set"),
+          .live_trust = live_trust};
 }
 
 ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {

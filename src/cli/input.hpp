@@ -110,6 +110,9 @@ struct ConfigurationChoice {
   bool is_named() const { return file || !preset.empty(); }
 };
 
+/// As --preset, --config and --set say.
+ConfigurationChoice choice_in(const Arguments& arguments, bool live_trust = false);
+
 struct ChosenConfiguration {
   std::optional<ConfigurationDocument> document;  ///< Absent when there are errors.
   Problems problems;                              ///< Of the file.

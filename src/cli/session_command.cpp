@@ -1,16 +1,15 @@
-#include "cli/session_command.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 #include <variant>
 
 #include "base/check.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/palette.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/problem_text.hpp"
+#include "cli/terminal.hpp"
 #include "codec/change_collector.hpp"
 #include "codec/dump.hpp"
 #include "codec/session_status.hpp"
@@ -48,7 +47,7 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
              terminal);
       return std::nullopt;
     }
-    terminal.error.write(problem_lines({answer.error().problem}, palette_for_error(terminal)));
+    print_problems({answer.error().problem}, terminal);
     return std::nullopt;
   }
   ChangeCollector read;
@@ -60,7 +59,7 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
   Session* const found =
       read.changes().empty() ? nullptr : std::get_if<Session>(&read.changes().back());
   if (found == nullptr || states.empty()) {
-    terminal.error.write(problem_lines(report.problems, palette_for_error(terminal)));
+    print_problems(report.problems, terminal);
     refuse(name, "it cannot be read", terminal);
     return std::nullopt;
   }
@@ -95,7 +94,7 @@ ExitStatus write_session(const AskName& name, const Session& session, const Obje
   }
   if (answer->status != ok) {
     const kube::ApiError error = kube::refusal(asked, answer->status, answer->body.view(), {});
-    terminal.error.write(problem_lines({error.problem}, palette_for_error(terminal)));
+    print_problems({error.problem}, terminal);
     return ExitStatus::failed;
   }
   terminal.out.write(
@@ -107,7 +106,7 @@ ExitStatus resume_live(const AskName& name, const Arguments& arguments, Terminal
   const kube::TargetRequest target{.kubeconfig = std::string(arguments.text("kubeconfig")),
                                    .context = std::string(arguments.text("context"))};
   OpenedCluster opened = open_cluster(target, terminal.kube);
-  terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+  print_problems(opened.problems, terminal);
   if (opened.connection == nullptr) return ExitStatus::failed;
   const std::optional<SeenSession> seen = read_session(name, opened.connection->api(), terminal);
   if (!seen) return ExitStatus::failed;

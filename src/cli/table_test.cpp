@@ -1,5 +1,3 @@
-#include "cli/table.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cli/text.hpp"

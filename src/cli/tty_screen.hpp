@@ -7,10 +7,9 @@
 //  3. Lines go through `printable_lines`: text from other users cannot control the terminal.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "cli/full_screen.hpp"
+#include "cli/terminal.hpp"
 
 namespace makeway::cli {
 
@@ -30,7 +29,7 @@ class TtyScreen final : public FullScreen {
   bool is_gone_ = false;  ///< Nothing can be written any more.
 };
 
-/// Letters as they are, arrows and page keys as full_screen.hpp calls them; other sequences of keys
+/// Letters as they are, arrows and page keys as terminal.hpp calls them; other sequences of keys
 /// are left out.
 std::string decoded_keys(std::string_view typed);
 

@@ -147,8 +147,8 @@ class VictimRules {
   }
 
   /// Adds, pod by pod, the rest of each group with below-minimum `evict` that leaves one by one and
-  /// falls under its minimum with these victims, which have left the world. Where one of the rest may
-  /// not leave, or is under a strict budget, the group runs on degraded.
+  /// falls under its minimum with these victims, which have left the world. Where one of the rest
+  /// may not leave, or is under a strict budget, the group runs on degraded.
   void add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const;
   /// Whether some of the victims are of a group with below-minimum `evict`.
   bool any_may_fall(const VictimList& victims) const;

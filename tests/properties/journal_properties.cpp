@@ -9,11 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
-#include "cli/journal/plan_difference.hpp"
-#include "cli/journal/story_walk.hpp"
-#include "cli/journal/why_json.hpp"
+#include "cli/journal/why_story.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/simulate/simulate_run.hpp"
 #include "codec/dump.hpp"

@@ -17,7 +17,7 @@
 #include <array>
 #include <set>
 
-#include "cli/amount.hpp"
+#include "cli/text.hpp"
 #include "codec/json_value.hpp"
 #include "scenarios/sandbox.hpp"
 

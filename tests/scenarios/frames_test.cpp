@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/embedded/draw_scene.hpp"
+#include "cli/embedded/scene.hpp"
 #include "scenarios/sandbox.hpp"
 #include "support/screen_text.hpp"
 

@@ -1,5 +1,3 @@
-#include "cli/advance/advance_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +7,12 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/simulate/snapshot_start.hpp"
+#include "cli/simulate/simulate_run.hpp"
 #include "cli/text.hpp"
 #include "codec/dump.hpp"
 #include "codec/json_text.hpp"
@@ -88,7 +86,6 @@ class PlanSource {
                                      .asks = std::move(asks),
                                      .workloads = loaded_.workloads,
                                      .now = now,
-                                     .placements = {},
                                      .explain = false,
                                      .quarantine = &loaded_.quarantine,
                                      .trust = &trust_},
@@ -97,7 +94,7 @@ class PlanSource {
     terminal_.error.write(attempt.bug);
     if (quiet) return std::move(attempt.plan);
     loaded_.origins.locate(attempt.problems, loaded_.cluster);
-    terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
+    print_problems(attempt.problems, terminal_);
     return std::move(attempt.plan);
   }
 
@@ -185,9 +182,7 @@ Result<AdvanceOptions> read_advance_options(const Arguments& arguments) {
   options.sources = std::move(*sources);
   if (options.sources.empty())
     return input_error("nothing to advance; name files with -f or --plane");
-  options.configuration = {.preset = arguments.text("preset"),
-                           .file = arguments.given("config"),
-                           .overrides = arguments.all("set")};
+  options.configuration = choice_in(arguments);
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
     if (!now) return input_error(fmt::format("--now: {}", now.error().message));
@@ -214,7 +209,7 @@ std::optional<ConfigurationDocument> configuration_for(AdvanceOptions& options,
   }
   ChosenConfiguration chosen = choose_configuration(options.configuration);
   usage = chosen.usage;
-  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  print_problems(chosen.problems, terminal);
   if (chosen.document) name_configuration(*chosen.document, options.configuration);
   return std::move(chosen.document);
 }

@@ -1,7 +1,7 @@
 // Which asks of a plan document can be carried out.
-#include "cli/apply/apply_asks.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/apply/apply_text.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/completion/completion_command.hpp"
-#include "cli/man_command.hpp"
+#include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "support/shell.hpp"
 
 namespace makeway::cli {

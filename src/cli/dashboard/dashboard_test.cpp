@@ -7,14 +7,11 @@
 #include <memory>
 
 #include "cli/dashboard/dashboard_start.hpp"
-#include "cli/dashboard/look_back.hpp"
-#include "cli/dashboard/what_if.hpp"
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
-#include "cli/parse.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_page.hpp"
-#include "cli/run/watcher_list.hpp"
+#include "cli/run.hpp"
+#include "cli/run/decision_log.hpp"
 #include "codec/dump.hpp"
 #include "codec/presets.hpp"
 #include "control/control_loop.hpp"

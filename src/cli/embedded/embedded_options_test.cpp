@@ -1,11 +1,10 @@
-#include "cli/embedded/embedded_options.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "cli/parse.hpp"
+#include "cli/embedded/embedded_run.hpp"
+#include "cli/run.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace makeway::cli {

@@ -2,33 +2,181 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <filesystem>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
-#include "cli/dashboard/dashboard_start.hpp"
-#include "cli/embedded/draw_scene.hpp"
-#include "cli/embedded/pace.hpp"
-#include "cli/embedded/paced_port.hpp"
-#include "cli/embedded/watch_scene.hpp"
-#include "cli/interrupt_watch.hpp"
-#include "cli/run/run_log.hpp"
-#include "cli/run/watcher_list.hpp"
+#include "cli/embedded/scene.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/run/decision_log.hpp"
+#include "cli/simulate/simulate_run.hpp"
 #include "cli/text.hpp"
 #include "codec/presets.hpp"
 #include "control/control_loop.hpp"
+#include "control/port.hpp"
 #include "kube/http_client.hpp"
 #include "server/run_pages.hpp"
 #include "sim/sim_world.hpp"
 
 namespace makeway::cli {
 namespace {
+
+constexpr std::array<std::string_view, 8> live_only = {
+    "kubeconfig", "context", "shadow", "count", "dry-run", "lease", "plane", "scheduler-name"};
+constexpr std::array<std::string_view, 4> embedded_only = {"embedded", "generate", "seed", "speed"};
+
+/// More than fits, so that priorities matter within minutes; "pods" follows from the nodes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> standard_load = {
+    {{"nodes", "8"},
+     {"cpus", "64"},
+     {"gpus", "8"},
+     {"load", "400"},
+     {"gangs", "15"},
+     {"services", "10"},
+     {"priorities", "4"}}};
+constexpr std::int64_t pods_per_node = 2'500;
+constexpr std::int64_t pods_most = 100'000;
+
+template <std::size_t Size>
+std::string_view first_given(const Arguments& arguments,
+                             const std::array<std::string_view, Size>& flags) {
+  const auto* const found =
+      std::ranges::find_if(flags, [&](std::string_view flag) { return arguments.has(flag); });
+  return found == flags.end() ? std::string_view{} : *found;
+}
+
+bool has_live_cluster(const kube::KubeEnvironment& environment) {
+  if (environment.is_plugin || environment.is_in_cluster()) return true;
+  // A list of missing files is an error to report, and not a request for another cluster.
+  if (!environment.kubeconfig.empty()) return true;
+  std::error_code ignored;
+  return !environment.home.empty() &&
+         std::filesystem::exists(environment.home + "/.kube/config", ignored);
+}
+
+Result<std::int64_t> number_in(const Arguments& arguments, std::string_view flag,
+                               std::int64_t standard, std::int64_t least, std::int64_t most) {
+  const auto text = arguments.given(flag);
+  if (!text) return standard;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc{} && end == text->data() + text->size() && value >= least &&
+      value <= most) {
+    return value;
+  }
+  return wrong_usage(fmt::format("--{} '{}': expected a whole number from {} to {}", flag,
+                                 shorten(*text), least, most));
+}
+
+bool names_part(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::string_view part = list.substr(0, list.find(','));
+    if (part.substr(0, part.find('=')) == name) return true;
+    list.remove_prefix(std::min(part.size() + 1, list.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<bool> wants_embedded(const Arguments& arguments, const kube::KubeEnvironment& environment) {
+  const std::string_view live = first_given(arguments, live_only);
+  const std::string_view embedded = first_given(arguments, embedded_only);
+  if (!live.empty() && !embedded.empty()) {
+    return wrong_usage(fmt::format(
+        "--{} is for the embedded cluster and --{} for a live one; leave one of them out", embedded,
+        live));
+  }
+  if (!live.empty()) return false;
+  return !embedded.empty() || !has_live_cluster(environment);
+}
+
+std::string embedded_notice(const Arguments& arguments) {
+  if (!first_given(arguments, embedded_only).empty()) return {};
+  const std::string journal(arguments.text("journal"));
+  return fmt::format(
+      "no Kubernetes cluster was found (KUBECONFIG is not set, there is no ~/.kube/config, and "
+      "this is no pod), so a made-up one is scheduled{}; name yours with --kubeconfig FILE, or "
+      "say --embedded",
+      journal.empty() ? "" : fmt::format(" and recorded in {}", shorten(journal)));
+}
+
+Result<GenerateOptions> embedded_load(std::string_view text) {
+  std::string list(text);
+  for (const auto& [name, value] : standard_load) {
+    if (!names_part(text, name)) {
+      list += fmt::format("{}{}={}", list.empty() ? "" : ",", name, value);
+    }
+  }
+  Result<GenerateOptions> options = parse_generate(list);
+  if (!options) return wrong_usage(options.error().message);
+  if (!names_part(text, "pods")) {
+    options->pods = std::min(options->nodes * pods_per_node, pods_most);
+  }
+  return options;
+}
+
+Result<EmbeddedOptions> read_embedded_options(const Arguments& arguments) {
+  EmbeddedOptions options{.journal = std::string(arguments.text("journal")),
+                          .json = arguments.text("output") == "json"};
+  const auto load = embedded_load(arguments.given("generate").value_or(""));
+  if (!load) return std::unexpected(load.error());
+  options.load = *load;
+  const auto seed = number_in(arguments, "seed", 1, 0, std::numeric_limits<std::int64_t>::max());
+  if (!seed) return std::unexpected(seed.error());
+  options.seed = static_cast<std::uint64_t>(*seed);
+  const auto speed = number_in(arguments, "speed", options.speed, 1, pace_max);
+  if (!speed) return std::unexpected(speed.error());
+  options.speed = *speed;
+  if (const auto text = arguments.given("for")) {
+    const Result<Duration> duration = parse_duration(*text);
+    if (!duration || duration->ms == 0) {
+      return wrong_usage(
+          fmt::format("--for '{}': {}", shorten(*text),
+                      duration ? "expected a time such as 10m" : duration.error().message));
+    }
+    options.ends_after = *duration;
+  }
+  Result<ListenOptions> listen = read_listen_options(arguments);
+  if (!listen) return std::unexpected(listen.error());
+  options.listen = *std::move(listen);
+  return options;
+}
+
+namespace {
+
+// PacedPort: a world on a virtual clock that keeps a loop waiting as a real one would.
+//
+// What the loop is shown, and when on the cluster's clock, does not depend on how fast that clock
+// goes: the world is asked first, and its answer is held back until its time has come. So the same
+// load gives the same decisions at every speed, and pauses leave no trace.
+
+class PacedPort final : public Port {
+ public:
+  /// `await` returns when the cluster's clock shows that time, or when waiting was cancelled.
+  PacedPort(Port& world, std::function<void(Time)> await)
+      : world_(world), await_(std::move(await)) {}
+
+  Batch poll(Time deadline) override {
+    Batch batch = world_.poll(deadline);
+    await_(batch.now);
+    return batch;
+  }
+  void submit(const Plan& plan) override { world_.submit(plan); }
+
+ private:
+  Port& world_;
+  std::function<void(Time)> await_;
+};
 
 constexpr Time embedded_start{1'767'225'600'000};  // 2026-01-01T00:00:00Z
 constexpr Duration passed_at_once{5'400'000};      ///< Rule 2.
@@ -516,6 +664,36 @@ EmbeddedClock real_clock() {
 
 ExitStatus run_embedded_cluster(EmbeddedParts parts, Terminal& terminal) {
   return EmbeddedRun(std::move(parts), terminal).run();
+}
+
+ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
+  Result<EmbeddedOptions> options = read_embedded_options(arguments);
+  if (!options) return usage_error("run", options.error().message, terminal);
+  // As in a simulation there are no untrusted users, so marks count as in files.
+  const ConfigurationChoice choice = choice_in(arguments);
+  ChosenConfiguration chosen = choose_configuration(choice);
+  if (!chosen.usage.empty()) return usage_error("run", chosen.usage, terminal);
+  print_problems(chosen.problems, terminal);
+  if (!chosen.document) return ExitStatus::failed;
+  name_configuration(*chosen.document, choice);
+  const auto journal = open_simulate_journal(arguments, 1);
+  if (!journal) {
+    if (journal.error().code == ErrorCode::fix_usage) {
+      return usage_error("run", journal.error().message, terminal);
+    }
+    terminal.error.write(fmt::format("error: {}\n", printable(journal.error().message)));
+    return ExitStatus::failed;
+  }
+  const ExitStatus status =
+      run_embedded_cluster({.options = *std::move(options),
+                            .document = *std::move(chosen.document),
+                            .journal = journal->get(),
+                            .tools = real_tools(),
+                            .clock = real_clock(),
+                            .palette = palette_for_out(terminal, arguments.text("color"))},
+                           terminal);
+  const bool is_recorded = report_journal(journal->get(), terminal, "the run");
+  return is_recorded || status != ExitStatus::done ? status : ExitStatus::failed;
 }
 
 }  // namespace makeway::cli

@@ -1,6 +1,6 @@
-#include "cli/embedded/pace.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/embedded/embedded_run.hpp"
 
 namespace makeway::cli {
 namespace {

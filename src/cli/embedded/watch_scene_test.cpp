@@ -1,10 +1,9 @@
-#include "cli/embedded/watch_scene.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "cli/embedded/scene.hpp"
 #include "model/cluster.hpp"
 #include "model/normalize.hpp"
 

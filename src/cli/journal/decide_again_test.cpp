@@ -1,12 +1,11 @@
 // A recorded cycle by other rules: kinds that these do not schedule do not ask.
-#include "cli/journal/decide_again.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "cli/journal/journal_walk.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "codec/dump.hpp"

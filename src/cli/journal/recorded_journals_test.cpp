@@ -7,7 +7,6 @@
 #include <iterator>
 #include <string>
 
-#include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "codec/json_value.hpp"

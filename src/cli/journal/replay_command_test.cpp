@@ -1,7 +1,5 @@
 // DESIGN (Control, Journal): what the commands say of journals that are not what was written, of
 // another version, or in several files.
-#include "cli/journal/replay_command.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <functional>
 #include <sstream>
 
+#include "cli/commands.hpp"
 #include "cli/run.hpp"
 #include "codec/record_file.hpp"
 #include "journal/journal_records.hpp"

@@ -1,22 +1,17 @@
-#include "cli/journal/why_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
-#include "cli/journal/decide_again.hpp"
-#include "cli/journal/story_walk.hpp"
-#include "cli/journal/why_json.hpp"
-#include "cli/journal/why_own_kinds.hpp"
+#include "cli/journal/journal_walk.hpp"
 #include "cli/journal/why_story.hpp"
-#include "cli/parse.hpp"
 #include "cli/plan/plan_command.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_text.hpp"
+#include "cli/run.hpp"
 #include "cli/text.hpp"
 #include "model/object_text.hpp"
 
@@ -158,7 +153,6 @@ std::string decided_now(const WhyStory& story, const JournalWorld& world, const 
                                        others == 0 ? "" : fmt::format(", one of {},", others + 1));
   return text + plan_text(*made.plan, {.explain = true,
                                        .palette = palette,
-                                       .filter = {},
                                        .cluster = &world.cluster(),
                                        .configuration = &rules.configuration});
 }
@@ -186,9 +180,9 @@ ExitStatus why_from_journal(const Arguments& arguments, const WrittenObject& sub
     terminal.out.write(why_json(written, headline(written, story, walk.world), story));
     return sound ? ExitStatus::done : ExitStatus::failed;
   }
-  terminal.out.write(
-      wrapped(printable(headline(written, story, walk.world)), 0, palette.text_width()) + "\n" +
-      events_text(story, palette.text_width()) + decided_now(story, walk.world, palette));
+  terminal.out.write(paragraph(headline(written, story, walk.world), 0, palette) + "\n" +
+                     events_text(story, palette.text_width()) +
+                     decided_now(story, walk.world, palette));
   return sound ? ExitStatus::done : ExitStatus::failed;
 }
 

@@ -24,11 +24,14 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/plan/ask_name.hpp"
 #include "control/lawful_plan.hpp"
 #include "journal/journal_world.hpp"
+#include "model/replica_schedule.hpp"
+#include "model/session_objects.hpp"
 
 namespace makeway::cli {
 
@@ -153,5 +156,24 @@ class WhyStory {
   std::optional<ReplicaSchedule> schedule_;
   std::optional<Time> gone_;
 };
+
+// What happened to a Session or a ReplicaSchedule between two of its versions, in sentences.
+
+/// `before` is null when it was not there. Without the object's own name: "runs on n1".
+std::vector<std::string> session_events(const Session* before, const Session& session, Time now);
+std::vector<std::string> schedule_events(const ReplicaSchedule* before,
+                                         const ReplicaSchedule& schedule);
+
+/// How it stands: "pending", "runs on n1 since ...".
+std::string session_state(const Session& session);
+std::string schedule_state(const ReplicaSchedule& schedule);
+
+/// Where its kernels run; sorted.
+std::vector<std::string> session_nodes(const Session& session);
+
+// The answer of `why --journal` for machines.
+
+/// `summary`: the story in one sentence, as the text begins.
+std::string why_json(std::string_view object, std::string_view summary, const WhyStory& story);
 
 }  // namespace makeway::cli

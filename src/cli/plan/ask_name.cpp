@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 #include <tuple>
-#include <vector>
 
 #include "base/problem.hpp"
+#include "cli/command.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
@@ -82,7 +84,7 @@ std::string text_of(const Candidate& unit) {
 
 /// "pending are Pod a/b, Pod a/c and 3 others": units of the same namespace first, then those whose
 /// names begin alike.
-std::string pending_text(std::vector<Candidate> units, const AskName& ask) {
+std::string pending_units_text(std::vector<Candidate> units, const AskName& ask) {
   constexpr std::size_t shown_max = 3;
   std::erase_if(units, [](const Candidate& unit) { return !unit.pending; });
   if (units.empty()) return "nothing is pending";
@@ -100,10 +102,6 @@ std::string pending_text(std::vector<Candidate> units, const AskName& ask) {
   std::string last = others == 0 ? names.back() : counted(others, "other");
   if (others == 0) names.pop_back();
   return fmt::format("pending are {} and {}", fmt::join(names, ", "), last);
-}
-
-std::unexpected<Error> refused(std::string message) {
-  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
 }
 
 constexpr std::string_view expected_form =
@@ -153,7 +151,7 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
     const std::optional<AskKind> written = kind_of(word);
     if (!written && !kind) ask.workload = workload_kind_called(word);
     if (!written && !kind && ask.workload.empty()) {
-      return refused(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
+      return wrong_usage(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
     }
     if (written || !ask.workload.empty()) text.remove_prefix(first + 1);
     if (!kind) ask.kind = written;
@@ -163,7 +161,7 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
   ask.namespace_name = bare ? default_namespace : text.substr(0, slash);
   ask.name = bare ? text : text.substr(slash + 1);
   if (ask.namespace_name.empty() || ask.name.empty() || ask.name.ends_with('/')) {
-    return refused(std::string(expected_form));
+    return wrong_usage(std::string(expected_form));
   }
   return ask;
 }
@@ -228,7 +226,7 @@ Result<std::vector<AskName>> resolve_asks(std::span<const WrittenAsk> written,
       continue;
     }
     if (workload == nullptr || workload->pending.empty()) {
-      return refused(nothing_pending_text(each, workload));
+      return wrong_usage(nothing_pending_text(each, workload));
     }
     add_pods_of(*workload, cluster, asks);
   }
@@ -255,7 +253,114 @@ std::string near_misses(const AskName& ask, const Cluster& cluster, Time now) {
     if (unit.name == wanted && !far && found.size() < shown_max) found.push_back(text_of(unit));
   }
   if (!found.empty()) return fmt::format("did you mean {}?", fmt::join(found, " or "));
-  return pending_text(all, ask);
+  return pending_units_text(all, ask);
+}
+
+namespace {
+
+/// "web" of the ReplicaSet "web-7d4b9c" whose pods carry that hash; empty: it has no Deployment.
+std::string_view deployment_of(const Cluster& cluster, PodIndex pod, std::string_view replica_set) {
+  for (const LabelPair& label : cluster.labels(cluster.pods().labels[pod])) {
+    if (cluster.text(label.key) != "pod-template-hash") continue;
+    const std::string_view hash = cluster.text(label.value);
+    if (hash.empty() || replica_set.size() < hash.size() + 2) return {};
+    const std::size_t dash = replica_set.size() - hash.size() - 1;
+    const bool carried = replica_set.ends_with(hash) && replica_set[dash] == '-';
+    return carried ? replica_set.substr(0, dash) : std::string_view{};
+  }
+  return {};
+}
+
+/// "PodGroup shop/training" -> its kind and name.
+Party party_called(std::string_view text, const std::string& namespace_name) {
+  const std::size_t blank = text.find(' ');
+  const std::size_t slash = text.find('/');
+  const std::size_t name = slash == std::string_view::npos ? blank : slash;
+  return {
+      .kind = std::string(text.substr(0, blank)),
+      .namespace_name = namespace_name,
+      .name = name == std::string_view::npos ? std::string{} : std::string(text.substr(name + 1))};
+}
+
+}  // namespace
+
+std::string party_text(const Party& party) {
+  return object_text(party.kind, party.namespace_name, party.name);
+}
+
+Party Parties::of_pod(const ObjectKeyView& key) const {
+  Party party{.kind = "Pod",
+              .namespace_name = std::string(key.namespace_name),
+              .name = std::string(key.name)};
+  if (cluster_ == nullptr) return party;
+  const std::optional<PodIndex> pod = cluster_->find_pod(key.namespace_name, key.name, key.plane);
+  if (!pod) return party;
+  const std::vector<OwnerReference>& owners = cluster_->owners(cluster_->pods().owners[*pod]);
+  if (owners.empty()) return party;
+  auto owner = std::ranges::find_if(owners, &OwnerReference::controller);
+  if (owner == owners.end()) owner = owners.begin();
+  if (owner->kind.empty() || owner->name.empty()) return party;
+  party.kind = owner->kind;
+  party.name = owner->name;
+  if (party.kind != "ReplicaSet") return party;
+  if (replica_sets_ != nullptr && key.plane.empty()) {
+    const auto known = replica_sets_->find({party.namespace_name, party.name});
+    if (known != replica_sets_->end()) {
+      party.kind = "Deployment";
+      party.name = known->second;
+      return party;
+    }
+  }
+  if (const std::string_view name = deployment_of(*cluster_, *pod, owner->name); !name.empty()) {
+    party.kind = "Deployment";
+    party.name = name;
+  }
+  return party;
+}
+
+Party Parties::of(const PlanAsk& ask) const {
+  if (ask.kind != AskKind::pod) {
+    return {.kind = std::string(choice_name(ask.kind)),
+            .namespace_name = ask.namespace_name,
+            .name = ask.name};
+  }
+  if (!ask.made_from.empty()) return party_called(ask.made_from, ask.namespace_name);
+  return of_pod({ask.namespace_name, ask.name, ask.plane});
+}
+
+Party Parties::of(const PlanVictim& victim) const {
+  const bool alone = victim.unit.empty() || victim.unit.starts_with("Pod ");
+  return alone ? of_pod({victim.namespace_name, victim.name, victim.plane})
+               : party_called(victim.unit, victim.namespace_name);
+}
+
+Party Parties::of(const PlanReplicaVictim& victim) {
+  const bool lone = victim.deployment.empty();
+  return {.kind = lone ? "Pod" : "Deployment",
+          .namespace_name = victim.namespace_name,
+          .name = lone ? victim.name : victim.deployment};
+}
+
+std::string few_asks(std::span<const PlanAsk* const> asks, const Parties& parties) {
+  constexpr std::size_t shown_max = 3;
+  std::map<Party, std::size_t> counts;
+  for (const PlanAsk* const ask : asks) ++counts[parties.of(*ask)];
+  std::vector<std::string> names;
+  std::set<Party> shown_parties;
+  std::size_t listed = 0;
+  for (const PlanAsk* const ask : asks) {
+    if (names.size() == shown_max) break;
+    const Party party = parties.of(*ask);
+    const bool together = !party.is_pod() && counts[party] >= replicas_grouped_min;
+    if (together && !shown_parties.insert(party).second) continue;
+    listed += together ? counts[party] : 1;
+    names.push_back(together
+                        ? fmt::format("{} of {}", counted(counts[party], "pod"), party_text(party))
+                        : ask_text(*ask));
+  }
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (asks.size() > listed) text += fmt::format(" and {} more", grouped(asks.size() - listed));
+  return text;
 }
 
 }  // namespace makeway::cli

@@ -1,6 +1,4 @@
 // Law 14, issue 20 point 6: where a case is kept that shows a bug of ours.
-#include "cli/plan/bug_files.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "cli/plan/plan_maker.hpp"
 
 namespace makeway::cli {
 namespace {

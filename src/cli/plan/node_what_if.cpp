@@ -180,8 +180,7 @@ void Changer::remove_pod(PodIndex pod) {
   cluster_.apply(
       Removal{.kind = ObjectKind::pod,
               .namespace_name = std::string(cluster_.text(cluster_.pods().namespace_name[pod])),
-              .name = std::string(cluster_.pods().name[pod.value]),
-              .plane = {}});
+              .name = std::string(cluster_.pods().name[pod.value])});
 }
 
 void Changer::remove(const std::string& name) {

@@ -19,7 +19,7 @@
 
 #include "base/problem.hpp"
 #include "base/time.hpp"
-#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"

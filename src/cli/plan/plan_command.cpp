@@ -7,12 +7,11 @@
 
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/plan/batch.hpp"
 #include "cli/plan/node_what_if.hpp"
 #include "cli/plan/plan_compare.hpp"
 #include "cli/plan/plan_page.hpp"
-#include "cli/plan/plan_parties.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
@@ -132,10 +131,7 @@ std::string read_options(const Arguments& arguments, const Terminal& terminal,
     }
     options.now = *now;
   }
-  options.configuration = {.preset = arguments.text("preset"),
-                           .file = arguments.given("config"),
-                           .overrides = arguments.all("set"),
-                           .live_trust = trusts_live(arguments, options.input)};
+  options.configuration = choice_in(arguments, trusts_live(arguments, options.input));
   if (arguments.has("explain")) options.detail = PlanDetail::with_explanation;
   if (std::string wrong = read_filter(arguments, options.filter); !wrong.empty()) return wrong;
   if (std::string wrong = read_what_if(arguments, options.what_if); !wrong.empty()) return wrong;
@@ -223,7 +219,6 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
                                    .asks = options_.asks,
                                    .workloads = loaded_.workloads,
                                    .now = now_,
-                                   .placements = {},
                                    .explain = explain,
                                    .quarantine = &loaded_.quarantine,
                                    .trust = &trust_},
@@ -233,7 +228,7 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
   for (Problem& problem : attempt.problems) {
     if (problem.field == PlanVoice{}.ask_field) problem.field = options_.voice.ask_field;
   }
-  terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
+  print_problems(attempt.problems, terminal_);
   shows_bug_ = shows_bug_ || attempt.shows_bug;
   return std::move(attempt.plan);
 }
@@ -395,7 +390,7 @@ ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Te
   Problems wrong = filter_problems(options.filter, loaded->cluster);
   wrong.append(what_if_problems(options.what_if, loaded->cluster));
   if (!wrong.empty()) {
-    terminal.error.write(problem_lines(wrong, palette_for_error(terminal)));
+    print_problems(wrong, terminal);
     return ExitStatus::failed;
   }
   ChosenConfiguration chosen = options.chosen;
@@ -405,20 +400,13 @@ ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Te
   }
   if (!chosen.usage.empty()) return usage_error(options.voice.command, chosen.usage, terminal);
   if (!chosen.document) {
-    terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+    print_problems(chosen.problems, terminal);
     return ExitStatus::failed;
   }
   std::optional<OtherSide> other = other_side(arguments, options, *loaded);
-  const TrustReport trust =
-      honour_marks(*loaded, chosen.document->configuration, options.now, choice.live_trust);
-  Problems not_honoured = trust.problems();
-  loaded->origins.locate(not_honoured, loaded->cluster);
-  terminal.error.write(problem_lines(not_honoured, palette_for_error(terminal)));
-  if (keep_going) keep_going_beyond_caps(*loaded, chosen.document->configuration);
-  terminal.error.write(
-      quarantine_lines(loaded->quarantine, loaded->cluster, palette_for_error(terminal)));
-  terminal.error.write(problem_lines(plan_doubts(*loaded, chosen.document->configuration),
-                                     palette_for_error(terminal)));
+  const TrustReport trust = prepare_input(*loaded, chosen.document->configuration, options.now,
+                                          choice.live_trust, keep_going, terminal);
+  print_problems(plan_doubts(*loaded, chosen.document->configuration), terminal);
   name_configuration(*chosen.document, choice);
   FilePlans plans(options, *loaded, trust, terminal, tools);
   plans.timing().load = load_us;
@@ -454,7 +442,7 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
                                                           : verification_text(verification));
   }
   terminal.error.write(unknown_keys_text(result, palette_for_error(terminal)));
-  terminal.error.write(problem_lines(result.warnings, palette_for_error(terminal)));
+  print_problems(result.warnings, terminal);
   if (result.warnings_left_out > 0) {
     terminal.error.write(
         fmt::format("... and {}\n", counted(result.warnings_left_out, "more warning")));
@@ -515,7 +503,7 @@ ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const P
   if (!options.chosen.usage.empty()) {
     return usage_error(voice.command, options.chosen.usage, terminal);
   }
-  terminal.error.write(problem_lines(options.chosen.problems, palette_for_error(terminal)));
+  print_problems(options.chosen.problems, terminal);
   if (!options.chosen.document) return ExitStatus::failed;
   options.input.now = options.now;
   show_planes_by(options.chosen.document->configuration, options.input);

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/parse.hpp"
-#include "cli/plan/bug_report.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/run.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/load.hpp"
 #include "support/screen.hpp"

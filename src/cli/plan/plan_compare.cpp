@@ -200,8 +200,7 @@ std::string pair_text(const PairsAlike& pairs, const PlanSide& first, const Plan
   std::string text =
       fmt::format("{} (priority {})\n", palette.paint(name, Tone::strong), any.priority);
   const auto line = [&](const PlanSide& side, const PlanAsk* ask) {
-    text += wrapped(printable(fmt::format("{}: {}", side.name, side_text(ask))), 2,
-                    palette.text_width());
+    text += paragraph(fmt::format("{}: {}", side.name, side_text(ask)), 2, palette);
   };
   line(first, pair.first);
   line(second, pair.second);
@@ -210,7 +209,7 @@ std::string pair_text(const PairsAlike& pairs, const PlanSide& first, const Plan
   if (!both || pair.first->outcome != pair.second->outcome) return text;
   for (const std::string& parting : {parting_text(first, *pair.first, *pair.second),
                                      parting_text(second, *pair.second, *pair.first)}) {
-    if (!parting.empty()) text += wrapped(printable(parting + "."), 2, palette.text_width());
+    if (!parting.empty()) text += paragraph(parting + ".", 2, palette);
   }
   return text;
 }
@@ -269,9 +268,9 @@ std::string victims_only_text(const PlanSide& side, const PlanSide& other, const
                               std::back_inserter(only));
   if (only.empty()) return {};
   const std::size_t count = only.size();
-  return wrapped(printable(fmt::format("Victims of {} alone: {}: {}.", side.name, grouped(count),
-                                       few_names(std::move(only)))),
-                 0, palette.text_width());
+  return paragraph(fmt::format("Victims of {} alone: {}: {}.", side.name, grouped(count),
+                               few_names(std::move(only))),
+                   0, palette);
 }
 
 }  // namespace

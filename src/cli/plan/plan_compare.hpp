@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/palette.hpp"
-#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/ask_name.hpp"
+#include "cli/terminal.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
 

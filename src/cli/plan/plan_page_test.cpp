@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/plan/page_nodes.hpp"
-
 namespace makeway::cli {
 namespace {
 

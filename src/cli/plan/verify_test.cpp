@@ -1,6 +1,6 @@
-#include "cli/plan/verify.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/plan/batch.hpp"
 
 namespace makeway::cli {
 namespace {

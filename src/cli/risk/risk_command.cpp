@@ -1,5 +1,3 @@
-#include "cli/risk/risk_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,16 +7,13 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/load_notes.hpp"
-#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/risk/eviction_probe.hpp"
-#include "cli/risk/own_kind_risk.hpp"
-#include "cli/risk/protection_trials.hpp"
-#include "cli/risk/risk_json.hpp"
-#include "cli/risk/risk_text.hpp"
+#include "cli/risk/risk_probe.hpp"
+#include "cli/risk/risk_report.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
@@ -271,16 +266,13 @@ std::string read_options(const Arguments& arguments, const Terminal& terminal,
     }
     options.now = *now;
   }
-  options.choice = {.preset = arguments.text("preset"),
-                    .file = arguments.given("config"),
-                    .overrides = arguments.all("set"),
-                    .live_trust = trusts_live(arguments, options.input)};
+  options.choice = choice_in(arguments, trusts_live(arguments, options.input));
   return standard_input_twice(options.choice, options.input.sources);
 }
 
 ExitStatus failure(const PlanQuestions& questions, Terminal& terminal) {
   terminal.error.write(questions.bug());
-  terminal.error.write(problem_lines(questions.problems(), palette_for_error(terminal)));
+  print_problems(questions.problems(), terminal);
   return questions.shows_bug() ? ExitStatus::bug : ExitStatus::failed;
 }
 
@@ -334,8 +326,7 @@ ExitStatus print_own_kind(const Arguments& arguments, const RiskOptions& options
   if (!today) return failure(questions, terminal);
   std::optional<OwnKindRisk> risk = own_kind_risk(options.target.written, cluster, *today);
   if (!risk) {
-    terminal.error.write(problem_lines({no_own_kind(options.target.written, cluster, today->now)},
-                                       palette_for_error(terminal)));
+    print_problems({no_own_kind(options.target.written, cluster, today->now)}, terminal);
     return ExitStatus::failed;
   }
   risk->time_is_known = options.now || newest_time(cluster) != Time{0};
@@ -365,12 +356,11 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
   Cluster& cluster = loaded.cluster;
   const std::vector<PodIndex> running = running_pods(options.target, loaded);
   if (running.empty()) {
-    terminal.error.write(
-        problem_lines({nothing_runs(options.target, loaded)}, palette_for_error(terminal)));
+    print_problems({nothing_runs(options.target, loaded)}, terminal);
     return ExitStatus::failed;
   }
   if (const auto several = several_are_called_so(options.target, running, cluster)) {
-    terminal.error.write(problem_lines({*several}, palette_for_error(terminal)));
+    print_problems({*several}, terminal);
     return ExitStatus::failed;
   }
   const PlanTools tools = real_tools();
@@ -389,19 +379,11 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
   RiskReport report{.cluster = cluster,
                     .pod = pod,
                     .line = line_of(cluster, pod),
-                    .chosen_from = {},
                     .today = *today,
                     .taker = taker.ask,
                     .victim = taker.victim,
                     .stops_with = taker.stops_with,
                     .units = stopping_units(cluster, pod),
-                    .queue = {},
-                    .other_queues = {},
-                    .resource = {},
-                    .smallest = {},
-                    .why_it_stays = {},
-                    .tried_on = {},
-                    .trials = {},
                     .time_is_known = time_is_known};
   if (running.size() > 1) {
     report.chosen_from =
@@ -426,7 +408,7 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   }
   ChosenConfiguration chosen = choose_configuration(options.choice);
   if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
-  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  print_problems(chosen.problems, terminal);
   if (!chosen.document) return ExitStatus::failed;
   options.input.now = options.now;
   show_planes_by(chosen.document->configuration, options.input);
@@ -441,15 +423,8 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
     chosen = choose_configuration(options.choice);
     if (!chosen.usage.empty()) return usage_error("risk", chosen.usage, terminal);
   }
-  const Configuration& configuration = chosen.document->configuration;
-  const TrustReport trust =
-      honour_marks(*loaded, configuration, options.now, options.choice.live_trust);
-  Problems not_honoured = trust.problems();
-  loaded->origins.locate(not_honoured, loaded->cluster);
-  terminal.error.write(problem_lines(not_honoured, palette_for_error(terminal)));
-  if (arguments.has("keep-going")) keep_going_beyond_caps(*loaded, configuration);
-  terminal.error.write(
-      quarantine_lines(loaded->quarantine, loaded->cluster, palette_for_error(terminal)));
+  prepare_input(*loaded, chosen.document->configuration, options.now, options.choice.live_trust,
+                arguments.has("keep-going"), terminal);
   name_configuration(*chosen.document, options.choice);
   return is_own_kind(options.target.written)
              ? print_own_kind(arguments, options, *loaded, *chosen.document, terminal)

@@ -8,19 +8,56 @@
 //  2. The loss of a plane is logged, and its return as well; the other planes continue.
 #pragma once
 
-#include <map>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "cli/run/plane_question.hpp"
-#include "cli/run/run_log.hpp"
+#include "cli/run/decision_log.hpp"
 #include "control/plane_view.hpp"
 #include "kube/actuator.hpp"
+#include "kube/connection.hpp"
 #include "kube/live_port.hpp"
+#include "kube/own_rights.hpp"
 
 namespace makeway::cli {
+
+// PlaneQuestion: may we write to this plane? Asked on a thread of its own, so that a plane that
+// does not answer does not delay the start.
+
+class PlaneQuestion {
+ public:
+  /// The connection makes no second attempt: its pause could not be cut short.
+  explicit PlaneQuestion(std::unique_ptr<kube::Connection> connection);
+  PlaneQuestion(const PlaneQuestion&) = delete;
+  PlaneQuestion& operator=(const PlaneQuestion&) = delete;
+  /// Gives up what is not answered, and waits until that is heard.
+  ~PlaneQuestion();
+
+  struct Answer {
+    std::optional<kube::ApiError> error;  ///< Why nothing could be asked.
+    std::vector<kube::Right> missing;
+  };
+  /// None: the server was not heard until `heard`, or the answer is not complete at `whole`.
+  std::optional<Answer> await(Time heard, Time whole);
+  /// It has begun to answer, or no answer will come.
+  bool was_heard();
+  /// Of several, the first does not keep the others waiting: call it for all before they are gone.
+  void give_up();
+
+ private:
+  void run();
+
+  std::unique_ptr<kube::Connection> connection_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_heard_ = false;  ///< The server, or why there is none.
+  std::optional<Answer> answer_;
+  std::thread thread_;  ///< Last: it uses the others.
+};
 
 /// A plane with an open connection.
 struct PlaneParts {

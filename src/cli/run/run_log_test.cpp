@@ -1,7 +1,7 @@
 // Lines of the log of a run.
-#include "cli/run/run_log.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/run/decision_log.hpp"
 
 namespace makeway::cli {
 namespace {

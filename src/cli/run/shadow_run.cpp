@@ -3,21 +3,238 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/printable.hpp"
-#include "cli/interrupt_watch.hpp"
-#include "cli/palette.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/run/shadow_text.hpp"
 #include "cli/text.hpp"
+#include "codec/write_list.hpp"
+#include "codec/writer.hpp"
 #include "control/live_view.hpp"
-#include "control/shadow_loop.hpp"
 #include "kube/live_port.hpp"
 
 namespace makeway::cli {
+namespace {
+
+constexpr std::int64_t second_ms = 1'000;
+
+struct VerdictText {
+  std::string_view text;
+  Tone tone;
+};
+
+VerdictText text_of(ShadowVerdict verdict) {
+  switch (verdict) {
+    case ShadowVerdict::same: return {"same", Tone::dim};
+    case ShadowVerdict::other_node: return {"other node", Tone::plain};
+    case ShadowVerdict::fewer_victims: return {"fewer victims", Tone::good};
+    case ShadowVerdict::cheaper_victims: return {"cheaper victims", Tone::good};
+    case ShadowVerdict::other_victims: return {"other victims", Tone::plain};
+    case ShadowVerdict::dearer_victims: return {"dearer victims", Tone::warning};
+    case ShadowVerdict::more_victims: return {"more victims", Tone::warning};
+    case ShadowVerdict::only_ours: return {"only we", Tone::good};
+    case ShadowVerdict::only_theirs: return {"only they", Tone::warning};
+    case ShadowVerdict::neither: return {"neither", Tone::dim};
+  }
+  return {"?", Tone::plain};
+}
+
+/// "n1", "n1 (2 pods), n2"
+std::string nodes_text(const std::vector<std::string>& nodes) {
+  constexpr std::size_t shown_max = 5;
+  std::vector<std::pair<std::string_view, std::size_t>> counts;
+  for (const std::string& node : nodes) {
+    if (counts.empty() || counts.back().first != node) counts.emplace_back(node, 0);
+    ++counts.back().second;
+  }
+  std::string text;
+  for (std::size_t at = 0; at < std::min(counts.size(), shown_max); ++at) {
+    const auto& [node, pods] = counts[at];
+    text += fmt::format("{}{}", at == 0 ? "" : ", ", shorten(node));
+    if (nodes.size() > 1) text += fmt::format(" ({})", counted(pods, "pod"));
+  }
+  if (counts.size() > shown_max) {
+    text += fmt::format(" and {}", counted(counts.size() - shown_max, "more node", "more nodes"));
+  }
+  return text;
+}
+
+std::string choice_text(const ShadowChoice& choice) {
+  if (choice.nodes.empty()) return "no place";
+  std::string text = nodes_text(choice.nodes);
+  if (choice.victims.empty()) return text;
+  constexpr std::size_t shown_max = 3;
+  text += fmt::format(", {} (", counted(choice.victims.size(), "victim"));
+  for (std::size_t at = 0; at < std::min(choice.victims.size(), shown_max); ++at) {
+    const ShadowVictim& victim = choice.victims[at];
+    text += fmt::format("{}{}/{}", at == 0 ? "" : ", ", shorten(victim.namespace_name),
+                        shorten(victim.name));
+  }
+  if (choice.victims.size() > shown_max) text += ", ...";
+  return text + fmt::format("; priority {}{}; ran {})", choice.victims.size() > 1 ? "up to " : "",
+                            choice.highest_priority().value_or(0),
+                            pending_text(choice.run_seconds()));
+}
+
+std::string wait_text(const ShadowResult& result) {
+  if (!result.wait) return result.theirs.nodes.empty() ? "" : ", not bound yet";
+  return fmt::format(", bound after {}", pending_text(result.wait->ms / second_ms));
+}
+
+void write_choice(JsonWriter& writer, const ShadowChoice& choice) {
+  writer.strings_field("nodes", choice.nodes);
+  write_list(writer, "victims", choice.victims, [&](const ShadowVictim& victim) {
+    writer.string_field("namespace", victim.namespace_name);
+    writer.string_field("name", victim.name);
+    writer.string_field("node", victim.node);
+    writer.integer_field("priority", victim.priority);
+    writer.integer_field("runSeconds", victim.run_seconds);
+  });
+  writer.integer_field("victimCount", std::ssize(choice.victims));
+  if (const auto highest = choice.highest_priority()) {
+    writer.integer_field("highestPriority", *highest);
+  }
+  writer.integer_field("prioritySum", choice.priority_sum());
+  writer.integer_field("runSeconds", choice.run_seconds());
+}
+
+void write_side(JsonWriter& writer, std::string_view name, const ShadowTotals::Side& side) {
+  writer.key(name);
+  writer.begin_object();
+  writer.integer_field("victimCount", side.victims);
+  writer.integer_field("prioritySum", side.priority_sum);
+  writer.integer_field("runSeconds", side.run_seconds);
+  writer.end_object();
+}
+
+/// Why asks were not compared, and how many; for people and for machines.
+struct NotCompared {
+  std::string_view text;
+  std::string_view field;
+  std::uint64_t asks;
+};
+std::vector<NotCompared> not_compared(const ShadowSummary& summary) {
+  const ShadowStatistics& all = summary.statistics;
+  return {{"still open", "open", summary.open},
+          {"gone before they were bound", "gone", all.gone},
+          {"decided before we looked", "late", all.late},
+          {"bound while we saw nothing", "missed", all.missed},
+          {"not decided by us", "undecided", all.undecided}};
+}
+
+}  // namespace
+
+std::string shadow_line(const ShadowResult& result, const Palette& palette) {
+  constexpr std::size_t width = std::string_view("cheaper victims").size();
+  const VerdictText verdict = text_of(result.verdict);
+  std::string text = palette.paint(verdict.text, verdict.tone);
+  text.append(width - verdict.text.size() + 2, ' ');
+  text += fmt::format("{}: ", printable(ask_text(result.ask)));
+  if (result.verdict == ShadowVerdict::same) {
+    return text + fmt::format("{}{}\n", choice_text(result.ours), wait_text(result));
+  }
+  return text + fmt::format("they {}{}; we {}\n", choice_text(result.theirs), wait_text(result),
+                            choice_text(result.ours));
+}
+
+std::string shadow_summary_text(const ShadowSummary& summary, const Palette& palette) {
+  const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
+  std::string text =
+      fmt::format("\n{} of {} compared in {}, by {}.\n",
+                  counted(static_cast<std::uint64_t>(summary.totals.compared()), "ask"),
+                  shorten(summary.scheduler), pending_text(summary.ran.ms / second_ms),
+                  shorten(summary.preset));
+  Table verdicts({{"OURS"}, {"ASKS", Align::right}});
+  for (std::size_t at = 0; at < summary.totals.verdicts.size(); ++at) {
+    if (summary.totals.verdicts[at] == 0) continue;
+    const VerdictText verdict = text_of(static_cast<ShadowVerdict>(at));
+    verdicts.row(
+        {{std::string(verdict.text), verdict.tone}, {number(summary.totals.verdicts[at])}});
+  }
+  if (!verdicts.empty()) text += "\n" + verdicts.text(palette);
+  const ShadowTotals::Side& ours = summary.totals.ours;
+  const ShadowTotals::Side& theirs = summary.totals.theirs;
+  if (ours != ShadowTotals::Side{} || theirs != ShadowTotals::Side{}) {
+    Table sides({{"WHERE BOTH FOUND A PLACE"}, {"THEY", Align::right}, {"WE", Align::right}});
+    sides.row({{"victims"}, {number(theirs.victims)}, {number(ours.victims)}});
+    sides.row(
+        {{"sum of their priorities"}, {number(theirs.priority_sum)}, {number(ours.priority_sum)}});
+    sides.row({{"time they had run"},
+               {pending_text(theirs.run_seconds)},
+               {pending_text(ours.run_seconds)}});
+    text += "\n" + sides.text(palette);
+  }
+  Table others({{"NOT COMPARED"}, {"ASKS", Align::right}});
+  for (const NotCompared& each : not_compared(summary)) {
+    if (each.asks > 0) others.row({{std::string(each.text)}, {fmt::format("{}", each.asks)}});
+  }
+  if (!others.empty()) text += "\n" + others.text(palette);
+  return text;
+}
+
+std::string shadow_json_line(const ShadowResult& result) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  writer.key("ask");
+  writer.begin_object();
+  writer.string_field("kind", choice_name(result.ask.kind));
+  writer.string_field("namespace", result.ask.namespace_name);
+  writer.string_field("name", result.ask.name);
+  writer.integer_field("priority", result.priority);
+  writer.end_object();
+  writer.string_field("firstSeen", to_text(result.seen));
+  writer.string_field("verdict", choice_name(result.verdict));
+  writer.key("theirs");
+  writer.begin_object();
+  writer.boolean_field("bound", result.wait.has_value());
+  if (result.wait) writer.integer_field("waitMilliseconds", result.wait->ms);
+  write_choice(writer, result.theirs);
+  writer.end_object();
+  writer.key("ours");
+  writer.begin_object();
+  writer.string_field("outcome", choice_name(result.outcome));
+  writer.string_field("plan", result.plan);
+  writer.string_field("reason", result.reason);
+  write_choice(writer, result.ours);
+  writer.end_object();
+  writer.end_object();
+  return text;
+}
+
+std::string shadow_summary_json(const ShadowSummary& summary) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  writer.key("summary");
+  writer.begin_object();
+  writer.string_field("scheduler", summary.scheduler);
+  writer.string_field("preset", summary.preset);
+  writer.integer_field("seconds", summary.ran.ms / second_ms);
+  writer.integer_field("compared", summary.totals.compared());
+  writer.key("verdicts");
+  writer.begin_object();
+  for (std::size_t at = 0; at < summary.totals.verdicts.size(); ++at) {
+    writer.integer_field(choice_name(static_cast<ShadowVerdict>(at)), summary.totals.verdicts[at]);
+  }
+  writer.end_object();
+  write_side(writer, "theirs", summary.totals.theirs);
+  write_side(writer, "ours", summary.totals.ours);
+  writer.key("notCompared");
+  writer.begin_object();
+  for (const NotCompared& each : not_compared(summary)) {
+    writer.integer_field(each.field, static_cast<std::int64_t>(each.asks));
+  }
+  writer.end_object();
+  writer.integer_field("plansRefused", static_cast<std::int64_t>(summary.statistics.refused));
+  writer.end_object();
+  writer.end_object();
+  return text;
+}
+
 namespace {
 
 constexpr Duration shadow_step_max{200};  ///< So soon Ctrl-C is heard.
@@ -86,7 +303,7 @@ class ShadowRun {
   void tell_missing() {
     Problems problems;
     for (const kube::MissingWatch& each : feed_.missing()) problems.push_back(each.error.problem);
-    terminal_.error.write(problem_lines(problems, palette_for_error(terminal_)));
+    print_problems(problems, terminal_);
   }
 
   ExitStatus tell_no_sight() {

@@ -1,7 +1,7 @@
 // What a shadow run prints.
-#include "cli/run/shadow_text.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/run/shadow_run.hpp"
 
 namespace makeway::cli {
 namespace {

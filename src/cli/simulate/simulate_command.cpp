@@ -1,5 +1,3 @@
-#include "cli/simulate/simulate_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +12,15 @@
 #include <vector>
 
 #include "base/printable.hpp"
-#include "cli/amount.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
-#include "cli/interrupt_watch.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
-#include "cli/simulate/simulate_journal.hpp"
 #include "cli/simulate/simulate_page.hpp"
 #include "cli/simulate/simulate_report.hpp"
 #include "cli/simulate/simulate_run.hpp"
-#include "cli/simulate/snapshot_start.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "codec/source.hpp"
 #include "sim/generate.hpp"
@@ -86,9 +82,8 @@ Result<SimLoad> read_trace(std::string_view trace) {
   const std::string_view kind = trace.substr(0, colon);
   const std::string path(colon == std::string_view::npos ? "" : trace.substr(colon + 1));
   if (path.empty() || (kind != "openb" && kind != "swf" && kind != "csv")) {
-    return std::unexpected(Error{
-        ErrorCode::fix_usage,
-        fmt::format("--trace \"{}\": expected openb:DIR, swf:FILE or csv:FILE", shorten(trace))});
+    return wrong_usage(
+        fmt::format("--trace \"{}\": expected openb:DIR, swf:FILE or csv:FILE", shorten(trace)));
   }
   if (kind == "openb") return read_openb(path);
   const Result<std::string> text = read_text(path);
@@ -107,26 +102,23 @@ Result<SimLoad> make_load(const Arguments& arguments, std::string& name) {
   const auto generate = arguments.given("generate");
   const bool snapshot = has_snapshot(arguments);
   if (snapshot && arguments.text("nodes") != "100") {
-    return std::unexpected(
-        Error{ErrorCode::fix_usage,
-              "-f, --plane and a live cluster bring their nodes; --nodes scales others"});
+    return wrong_usage("-f, --plane and a live cluster bring their nodes; --nodes scales others");
   }
   if (snapshot && !trace && !generate) {
     name = "a snapshot";
     return SimLoad{};
   }
   if (trace.has_value() == generate.has_value()) {
-    return std::unexpected(
-        Error{ErrorCode::fix_usage, "give one of --trace KIND:PATH and --generate nodes=N,pods=M"});
+    return wrong_usage("give one of --trace KIND:PATH and --generate nodes=N,pods=M");
   }
   if (trace) {
     name = *trace;
     return read_trace(*trace);
   }
   const Result<std::int64_t> seed = seed_of(arguments);
-  if (!seed) return std::unexpected(Error{ErrorCode::fix_usage, seed.error().message});
+  if (!seed) return wrong_usage(seed.error().message);
   const Result<GenerateOptions> options = parse_generate(*generate);
-  if (!options) return std::unexpected(Error{ErrorCode::fix_usage, options.error().message});
+  if (!options) return wrong_usage(options.error().message);
   name = fmt::format("generated ({}), seed {}", *generate, *seed);
   return generate_load(*options, static_cast<std::uint64_t>(*seed), simulated_start);
 }
@@ -173,7 +165,7 @@ std::optional<std::vector<ConfigurationDocument>> read_configurations(const Argu
       status = usage_error("simulate", chosen.usage, terminal);
       return std::nullopt;
     }
-    terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+    print_problems(chosen.problems, terminal);
     if (!chosen.document) {
       status = ExitStatus::failed;
       return std::nullopt;
@@ -289,8 +281,7 @@ Simulation simulation_of(std::string name, const SimLoad& load, const SimulateSe
                         .tasks = std::ssize(load.tasks),
                         .pods = 0,
                         .notes = load.notes,
-                        .cycle_ms = settings.options.cycle.ms,
-                        .runs = {}};
+                        .cycle_ms = settings.options.cycle.ms};
   for (const SimTask& task : load.tasks) simulation.pods += task.pods;
   simulation.runs.reserve(results.size());
   for (const SimulateResult& result : results) simulation.runs.push_back(measured(result));
@@ -321,7 +312,7 @@ Result<void> try_report(const Arguments& arguments) {
   if (!arguments.has("report")) return {};
   const std::string path(arguments.text("report"));
   if (path.empty()) {
-    return std::unexpected(Error{ErrorCode::fix_usage, "--report '': expected a FILE"});
+    return wrong_usage("--report '': expected a FILE");
   }
   return try_report_file(path);
 }

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "cli/run.hpp"
-#include "cli/simulate/wait_bands.hpp"
 #include "codec/json_value.hpp"
 #include "codec/writer.hpp"
 #include "support/screen.hpp"
