@@ -37,7 +37,7 @@ std::string printable(std::string_view text);
 std::string shorten(std::string_view text, std::size_t length_max = 60);
 
 /// Whole lines of ours, as they go to a terminal: `printable`, but line feeds, tabs, our own
-/// colours (cli/palette.hpp) and the mark that erases a line stay. The last gate before a stream:
+/// colours (cli/terminal.hpp) and the mark that erases a line stay. The last gate before a stream:
 /// what a command forgot to make printable is caught here.
 std::string printable_lines(std::string_view text);
 /// Whether `printable_lines` would change nothing. Much cheaper than asking it.

@@ -13,7 +13,6 @@
 #include "cli/problem_text.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/validation/differences.hpp"
 #include "model/validation/doubts.hpp"

@@ -9,7 +9,6 @@
 #include "cli/journal/journal_walk.hpp"
 #include "cli/text.hpp"
 #include "codec/json_text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/object_text.hpp"
 

@@ -14,7 +14,6 @@
 #include "codec/batch_line.hpp"
 #include "codec/line_source.hpp"
 #include "codec/load.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/knobs.hpp"
 

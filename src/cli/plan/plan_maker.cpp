@@ -18,7 +18,6 @@
 #include "codec/descriptor.hpp"
 #include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/validation/doubts.hpp"
 #include "model/validation/regimes.hpp"

@@ -6,7 +6,6 @@
 #include <ranges>
 
 #include "cli/plan/plan_text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "page/page.hpp"
 

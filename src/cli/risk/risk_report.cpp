@@ -9,7 +9,6 @@
 
 #include "base/problem.hpp"
 #include "cli/text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"

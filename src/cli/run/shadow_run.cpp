@@ -11,7 +11,6 @@
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "control/live_view.hpp"
 #include "kube/live_port.hpp"

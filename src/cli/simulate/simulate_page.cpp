@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "cli/text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 #include "page/page.hpp"
 #include "sim/sim_chronicle.hpp"

@@ -12,7 +12,6 @@
 #include "base/printable.hpp"
 #include "cli/text.hpp"
 #include "codec/json_text.hpp"
-#include "codec/write_list.hpp"
 #include "codec/writer.hpp"
 
 namespace makeway::cli {
