@@ -74,8 +74,8 @@ for layer in "$@"; do
   for file in "${files[@]}"; do
     level=$(jq -r --arg file "$file" 'first(.[] | select(.file == $file)) | .command' "$commands" |
       grep -oE -- '-O[0-3]' | tail -n 1)
-    clang++-19 -std=c++23 "${level:--O3}" -w -Isrc -Ibuild/"$preset" -c "$file" -o "$work/object.o" \
-      -DMAKEWAY_VERSION='""' -DMAKEWAY_CONTAIN=1 \
+    clang++-19 -std=c++23 "${level:--O3}" -w -Isrc -Ibuild/"$preset" -c "$file" \
+      -o "$work/object.o" -DMAKEWAY_VERSION='""' -DMAKEWAY_CONTAIN=1 \
       -ftime-trace="$work/$layer/$(basename "$file").json" -ftime-trace-granularity=200
   done
   traces=("$work/$layer"/*.json)

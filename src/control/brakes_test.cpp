@@ -84,7 +84,7 @@ TEST(EvictionBrakes, ANamespaceHasItsOwnAllowance) {
 }
 
 TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
-  EvictionBrakes brakes({}, brakes_start);
+  EvictionBrakes brakes({.evict_again_window = Duration{0}}, brakes_start);
   Time now = brakes_start + Duration{60'000};
   const EvictionRequest again = request("Pod a/urgent", {{"a", "owner", {}}, {"a", "owner", {}}});
   for (int times = 0; times < 3; ++times) {
@@ -175,7 +175,7 @@ TEST(EvictionBrakes, WhatTheWorldRefusedIsGivenBack) {
 
 /// Deployments of one name in two planes.
 TEST(EvictionBrakes, WhatAPlaneRefusedIsGivenBackForThatPlane) {
-  EvictionBrakes brakes({.occasions_max = 1}, brakes_start);
+  EvictionBrakes brakes({.occasions_max = 1, .evict_again_window = Duration{0}}, brakes_start);
   const Time now = brakes_start + Duration{60'000};
   const auto take = [](const std::string& plane) {
     EvictionRequest::Victim victim{"a", plane + " a/web", {RefKind::deployment, "a", "web", plane}};

@@ -289,9 +289,10 @@ class FitComparison {
  public:
   FitComparison(const Cluster& cluster, PodIndex ask)
       : cluster_(cluster),
-        survey_(cluster, Configuration{}),
+        configuration_(every_nomination_holds()),
+        survey_(cluster, configuration_),
         scratch_(cluster),
-        holds_(survey_, every_nomination_holds()),
+        holds_(survey_, configuration_),
         fit_(survey_, scratch_, ask, holds_),
         regimes_(cluster, configuration_),
         world_(cluster, &regimes_),
@@ -318,7 +319,7 @@ class FitComparison {
   }
 
   void compare() {
-    Survey fresh_survey(cluster_, Configuration{});
+    Survey fresh_survey(cluster_, configuration_);
     Scratch fresh_scratch(cluster_);
     for (const PodIndex pod : bound_pods()) {
       if (!scratch_.node_of(pod).exists()) fresh_scratch.remove(pod);
@@ -347,11 +348,11 @@ class FitComparison {
   }
 
   const Cluster& cluster_;
+  Configuration configuration_;
   Survey survey_;
   Scratch scratch_;
   Holds holds_;
   PodFit fit_;
-  Configuration configuration_;
   NaiveRegimes regimes_;
   NaiveWorld world_;
   NaiveFit naive_;
