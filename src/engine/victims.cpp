@@ -211,9 +211,8 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
   std::int64_t gone = 0;
   for (const VictimUnit& victim : victims.units) {
     if (victim.unit != index) continue;
-    gone += std::ranges::count_if(victims.pods_of(victim), [&](PodIndex pod) {
-      return !scratch.node_of(pod).exists();
-    });
+    gone += std::ranges::count_if(victims.pods_of(victim),
+                                  [&](PodIndex pod) { return !scratch.node_of(pod).exists(); });
   }
   return staying + gone >= unit.minimum;
 }
