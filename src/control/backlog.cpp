@@ -88,9 +88,13 @@ Hold surely_held(const Cluster& cluster, PodIndex pod, NodeIndex node) {
   const bool refused = tainted || !shape.claims.empty() || !shape.unsupported.empty() ||
                        (!only.empty() && only != name) ||
                        !allows_node(shape, cluster.label_objects(nodes.labels[node]), name);
-  const bool may_be_replica =
-      !cluster.own<ReplicaSchedule>().empty() &&
-      find_label(cluster.label_objects(pods.labels[pod]), names::deployment).has_value();
+  const auto deployment = cluster.own<ReplicaSchedule>().empty()
+                              ? std::nullopt
+                              : cluster.strings().find(names::deployment);
+  const bool may_be_replica = deployment && std::ranges::any_of(cluster.labels(pods.labels[pod]),
+                                                                [&](const LabelPair& label) {
+                                                                  return label.key == *deployment;
+                                                                });
   const bool own_regime =
       nodes.claims[node] == NodeClaims{} && !pods.flags[pod].kernel && !may_be_replica;
   Hold hold = nomination_hold(

@@ -16,7 +16,9 @@ Holds::Holds(Survey& survey, const Configuration& configuration)
       cluster_(survey.cluster()),
       infeasible_stand_(configuration.workload.nomination_held_by ==
                         NominationHeldBy::preempted_pods),
-      rows_(1, Hold{.pod = {}, .unit = {}, .node = {}, .rank = {}, .is_void = true}),
+      rows_(
+          1,
+          Hold{.pod = {}, .unit = {}, .node = {}, .rank = {}, .is_void = true, .may_come = false}),
       row_at_(cluster_.pods().slots()),
       states_(cluster_.pods().slots()) {
   for (const PodIndex pod : cluster_.nominated_pods()) {
@@ -100,8 +102,10 @@ std::vector<std::int64_t> Holds::claimed(const Scratch& scratch, NodeIndex node)
       if (claim.node != name || claim.plane != plane) continue;
       std::vector<PodIndex> still_there;
       for (const ClaimedVictim& victim : claim.victims) {
-        const auto pod = find_claimed_victim(cluster_, claim, victim);
-        if (pod && scratch.node_of(*pod) == node) still_there.push_back(*pod);
+        const auto pod = cluster_.find_pod(victim.namespace_name, victim.name,
+                                           cluster_.text(cluster_.nodes().plane[node]));
+        const bool is_it = pod && cluster_.pods().uid[pod->value] == victim.uid;
+        if (is_it && scratch.node_of(*pod) == node) still_there.push_back(*pod);
       }
       const std::vector<std::int64_t> need = claim_need(cluster_, schedule, still_there);
       held.resize(need.size());

@@ -97,7 +97,8 @@ std::vector<std::int64_t> held_by_claims(const NaiveWorld& world, const NaiveReg
         const ResourceIndex resource{column};
         std::int64_t amount = resource == resource_pods ? 1 : 0;
         for (const Amount& each : schedule.requests) {
-          if (each.resource == cluster.resources().name(resource)) amount = each.amount;
+          if (each.resource != cluster.resources().name(resource)) continue;
+          amount = std::max(amount, each.amount);  // A pod takes a place, whatever it asks for.
         }
         for (const ClaimedVictim& victim : claim.victims) {
           const auto pod = cluster.find_pod(victim.namespace_name, victim.name,

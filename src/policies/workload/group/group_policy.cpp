@@ -55,6 +55,14 @@ class GroupAsk : public AskStrategy {
     if (!now_) now_.emplace(world_, world_.now(), task_.members);
     return *now_;
   }
+  /// The rules of kube-scheduler, made once an ask.
+  PlanningRules as_kube_scheduler() {
+    if (!simple_) {
+      simple_.emplace(world_,
+                      replay_of(bundle_of(Compatibility::kube_1_37), world_.configuration()));
+    }
+    return simple_->planning();
+  }
   bool find_leavers(std::span<const PodOnNode> places);
   std::vector<PodOnNode> places_in(MemberFits* now);
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
@@ -84,6 +92,7 @@ class GroupAsk : public AskStrategy {
   PlanAsk ask_;
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
+  std::optional<PlanningVariant> simple_;
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;          ///< And victims are taken for the minimum only.
   bool given_apart_ = false;           ///< No domain contains the places that are given.
@@ -479,11 +488,9 @@ std::vector<PodOnNode> GroupAsk::places_in(const GroupDomain& domain, MemberFits
     // Where members look at others, another order and other nodes may do.
     if (places.size() < task_.needed && after_->constrained() &&
         planning.configuration.workload.start_from_simple_plans) {
-      PlanningVariant simple(
-          world_, replay_of(bundle_of(Compatibility::kube_1_37), world_.configuration()));
       std::vector<PodIndex> by_creation = task_.members;
       order_members(world_, MemberOrder::creation, by_creation);
-      try_again(simple.planning(), by_creation);
+      try_again(as_kube_scheduler(), by_creation);
     }
   } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
