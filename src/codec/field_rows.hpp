@@ -34,14 +34,14 @@ namespace makeway {
 /// Of a member that may be optional.
 template <class Member>
 struct ValueType {
-  using type = Member;
+  using Type = Member;
 };
 template <class Member>
 struct ValueType<std::optional<Member>> {
-  using type = Member;
+  using Type = Member;
 };
 template <class Member>
-using ValueOf = typename ValueType<Member>::type;
+using ValueOf = typename ValueType<Member>::Type;
 
 /// The value of one field, while it is read. A null counts as absent: nothing is written.
 struct FieldValue : JsonField {
