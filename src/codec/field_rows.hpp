@@ -252,6 +252,7 @@ void read_field(const JsonField& field, const Rows& rows, Draft& object) {
     return;
   }
   std::vector<std::string_view> known;
+  known.reserve(std::size(rows));
   for (const auto& row : rows) known.push_back(row.field.key);
   refuse_unknown(field, known);
 }

@@ -546,8 +546,6 @@ void sum_up(NaiveQueues& queues, std::size_t at) {
   }
 }
 
-}  // namespace
-
 void divide_naively(NaiveQueues& queues, const Cluster& cluster,
                     const Configuration& configuration) {
   for (std::size_t column = 0; column < queues.resources.size(); ++column) {
@@ -571,6 +569,8 @@ void run_stage_naively(NaiveQueues& queues, const Configuration& configuration,
     if (queues.queues[at].parent.empty()) sum_up(queues, at);
   }
 }
+
+}  // namespace
 
 // ---- NaiveQueues --------------------------------------------------------------------------------
 
