@@ -279,7 +279,7 @@ void RunMetrics::note(const RunFigures& figures) {
   state.leads.Set(figures.leads ? 1 : 0);
   state.sees.Set(figures.sees ? 1 : 0);
   for (std::size_t at = 0; at < figure_totals.size(); ++at) {
-    const double total = static_cast<double>(figures.*figure_totals[at].figure);
+    const auto total = static_cast<double>(figures.*figure_totals[at].figure);
     state.totals[at]->Increment(std::max(0.0, total - state.totals[at]->Value()));
   }
 }

@@ -314,7 +314,7 @@ Reasons QueuePlan::keepers_of(std::span<const std::int64_t> amounts) {
 Reason QueuePlan::find_keepers(std::size_t column) const {
   struct Kind {
     ReasonCode code = ReasonCode::keeper_limited;
-    std::string_view first = {};  ///< Queue.
+    std::string_view first;  ///< Queue.
     std::size_t queues = 0;
   };
   std::array<Kind, 4> kinds{{{.code = ReasonCode::keeper_not_reclaimable},
