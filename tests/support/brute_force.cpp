@@ -29,7 +29,8 @@ class BruteForce {
     CHECK(!waives(configuration, WaivedLaw::law_4), "every answer is irreducible");
     CHECK(configuration.workload.nomination_held_by == NominationHeldBy::placement);
     for (const Group& group : cluster.groups()) {
-      CHECK(!group.object || !group.object->evict_below_minimum, "gangs run on degraded");
+      const bool runs_degraded = !group.object || !group.object->evict_below_minimum;
+      CHECK(runs_degraded, "gangs run on degraded");
     }
     CHECK(configuration.workload.put_back == PutBack::until_stable);
     CHECK(configuration.engine.preemption_delay == Duration{});

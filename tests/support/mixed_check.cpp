@@ -69,10 +69,9 @@ std::vector<AskName> nameable(const std::vector<Change>& objects,
 
 class WorldJudge {
  public:
-  WorldJudge(const std::vector<Change>& objects, const Configuration& configuration,
-             std::uint64_t seed)
+  WorldJudge(const std::vector<Change>& objects, Configuration configuration, std::uint64_t seed)
       : objects_(objects),
-        configuration_(configuration),
+        configuration_(std::move(configuration)),
         cluster_(cluster_of(objects)),
         random_(seed) {}
 
