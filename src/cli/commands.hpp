@@ -55,10 +55,10 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal);
 ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal);
 
 // `makeway simulate`: a trace or a generated load under one or several configurations.
-
-/// Results of several shards side by side.
-ExitStatus run_simulate_merge(const Arguments& arguments, Terminal& terminal);
 ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal);
+
+// `makeway simulate merge`: results of several shards side by side.
+ExitStatus run_simulate_merge(const Arguments& arguments, Terminal& terminal);
 
 // `makeway snapshot`: load, and print the overview or the canonical dump.
 ExitStatus run_snapshot(const Arguments& arguments, Terminal& terminal);

@@ -16,9 +16,7 @@ Holds::Holds(Survey& survey, const Configuration& configuration)
       cluster_(survey.cluster()),
       infeasible_stand_(configuration.workload.nomination_held_by ==
                         NominationHeldBy::preempted_pods),
-      rows_(
-          1,
-          Hold{.pod = {}, .unit = {}, .node = {}, .rank = {}, .is_void = true, .may_come = false}),
+      rows_(1, Hold{.is_void = true, .may_come = false}),
       row_at_(cluster_.pods().slots()),
       states_(cluster_.pods().slots()) {
   for (const PodIndex pod : cluster_.nominated_pods()) {

@@ -101,12 +101,11 @@ void write_choice(JsonWriter& writer, const ShadowChoice& choice) {
 }
 
 void write_side(JsonWriter& writer, std::string_view name, const ShadowTotals::Side& side) {
-  writer.key(name);
-  writer.begin_object();
-  writer.integer_field("victimCount", side.victims);
-  writer.integer_field("prioritySum", side.priority_sum);
-  writer.integer_field("runSeconds", side.run_seconds);
-  writer.end_object();
+  write_object(writer, name, [&] {
+    writer.integer_field("victimCount", side.victims);
+    writer.integer_field("prioritySum", side.priority_sum);
+    writer.integer_field("runSeconds", side.run_seconds);
+  });
 }
 
 /// Why asks were not compared, and how many; for people and for machines.
