@@ -3,7 +3,7 @@
 #   PRESET=dev make test       the same tests in another build (dev, release, asan, tsan)
 #   JOBS=1 make build          fewer compilers at a time
 #   E2E='-run plan' make e2e   only tests whose name contains that
-#   FUZZ_SECONDS=5 make check  shorter fuzzing; MAKEWAY_PROPERTY_CASES=n sets the random cases
+#   MAKEWAY_PROPERTY_CASES=n   how many random cases per property
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,8 +16,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: bench-why
+.PHONY: help build run example install test e2e check check-all nightly soak bench bench-peers
+.PHONY: bench-why peer-kube
 .PHONY: bench-dashboard bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
@@ -32,17 +32,20 @@ run: build ## a living cluster inside the process: watch it schedule (q quits; R
 example: build ## plan the example: which pods must leave, and why
 	build/makeway plan -f examples/pods --explain
 
-test: deps-test ## one build, all tests (2,000 random cases per property)
+install: build ## the program into PREFIX (/usr/local), stripped, with makeway.debug beside it
+	@cmake --install build/release --strip --prefix "$${PREFIX:-/usr/local}"
+
+test: deps-test ## one build, all tests (1,000 random cases per property)
 	@tools/build.sh $(PRESET)
-	@MAKEWAY_PROPERTY_CASES=$${MAKEWAY_PROPERTY_CASES:-2000} tools/test.sh $(PRESET)
+	@MAKEWAY_PROPERTY_CASES=$${MAKEWAY_PROPERTY_CASES:-1000} tools/test.sh $(PRESET)
 
 e2e: deps-e2e ## makeway against a real Kubernetes control plane, built once (Go, 8 to 15 min)
 	@tools/e2e.sh $(E2E)
 
-check: deps-check ## sanitizers, 5,000 random cases, clang-format, clang-tidy (a share), fuzzers
+check: deps-check ## sanitizers, 3,000 random cases, clang-format, clang-tidy (a share)
 	@tools/check.sh
 
-check-all: deps-check ## the same with clang-tidy over everything and all fuzzers
+check-all: deps-check ## the same with clang-tidy over everything, and all fuzzers
 	@tools/check.sh format tidy-all properties asan tsan-all fuzz-all
 
 nightly: deps-check deps-e2e ## what is too long for every change; log and figures in docs/evidence

@@ -10,10 +10,16 @@ function(makeway_layer_sources out layer)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# Compiles the target's files in batches, folder by folder: most of what a file costs is headers, so
-# this halves a build. A name in an anonymous namespace therefore belongs to its whole folder.
-set(makeway_unity_batch 8)
+# makeway_unity(target [BY_FOLDER])
+# Compiles the target's files in batches of at most 450 KB: a batch pays once for what its files
+# include and instantiate, and that is most of what a file costs
+# (docs/evidence/2026-11-19-build.md). A compiler needs up to 2 GB for one.
+# BY_FOLDER: in batches of 8 files of one folder: a change costs less, and a first build more.
+# A name in an anonymous namespace belongs to its whole layer.
+set(makeway_batch_bytes 450000)
+set(makeway_batch_files 8)
 function(makeway_unity target)
+  cmake_parse_arguments(unity "BY_FOLDER" "" "" ${ARGN})
   if(NOT MAKEWAY_UNITY)
     return()
   endif()
@@ -24,6 +30,33 @@ function(makeway_unity target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wshadow=local -Wno-subobject-linkage)
   endif()
+  if(unity_BY_FOLDER OR MAKEWAY_UNITY_BY_FOLDER)
+    makeway_batches_by_folder(${target})
+  else()
+    makeway_batches_by_size(${target})
+  endif()
+endfunction()
+
+function(makeway_batches_by_size target)
+  get_target_property(sources ${target} SOURCES)
+  list(SORT sources)
+  set(total 0)
+  set(starts "")
+  foreach(source IN LISTS sources)
+    list(APPEND starts ${total})
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE file)
+    file(SIZE "${file}" bytes)
+    math(EXPR total "${total} + ${bytes}")
+  endforeach()
+  math(EXPR count "(${total} + ${makeway_batch_bytes} - 1) / ${makeway_batch_bytes}")
+  foreach(source start IN ZIP_LISTS sources starts)
+    math(EXPR batch "${start} * ${count} / ${total}")
+    set_property(SOURCE "${source}" DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+                 PROPERTY UNITY_GROUP "${target}_${batch}")
+  endforeach()
+endfunction()
+
+function(makeway_batches_by_folder target)
   get_target_property(sources ${target} SOURCES)
   list(SORT sources)
   set(folder "")
@@ -33,7 +66,7 @@ function(makeway_unity target)
       set(folder "${parent}")
       set(in_folder 0)
     endif()
-    math(EXPR batch "${in_folder} / ${makeway_unity_batch}")
+    math(EXPR batch "${in_folder} / ${makeway_batch_files}")
     math(EXPR in_folder "${in_folder} + 1")
     file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}" "${folder}")
     string(REPLACE "/" "_" name "${name}")
@@ -42,18 +75,26 @@ function(makeway_unity target)
   endforeach()
 endfunction()
 
-# makeway_layer(name [COLD] [USES layer...] [PUBLIC_LIBRARIES target...] [LIBRARIES target...])
-# COLD: its code runs too rarely to be worth a minute of optimising in every build.
+# makeway_layer(name [HOT | COLD] [BY_FOLDER] [USES layer...] [PUBLIC_LIBRARIES target...]
+#               [LIBRARIES target...])
+# HOT: the loops that every decision spends its time in. COLD: its code runs too rarely to be worth
+# a minute of optimising in every build. BY_FOLDER: see makeway_unity.
 function(makeway_layer name)
-  cmake_parse_arguments(layer "COLD" "" "USES;PUBLIC_LIBRARIES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(layer "HOT;COLD;BY_FOLDER" "" "USES;PUBLIC_LIBRARIES;LIBRARIES" ${ARGN})
   makeway_layer_sources(sources ${name})
   if(NOT sources)
     return()
   endif()
   add_library(makeway_${name} STATIC ${sources})
-  makeway_unity(makeway_${name})
+  if(layer_BY_FOLDER)
+    makeway_unity(makeway_${name} BY_FOLDER)
+  else()
+    makeway_unity(makeway_${name})
+  endif()
   if(layer_COLD)
     target_compile_options(makeway_${name} PRIVATE -O1)
+  elseif(layer_HOT AND CMAKE_CXX_FLAGS MATCHES "-O2")
+    target_compile_options(makeway_${name} PRIVATE -O3)
   endif()
   target_include_directories(makeway_${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(makeway_${name} PUBLIC ${layer_PUBLIC_LIBRARIES}
@@ -77,6 +118,23 @@ function(makeway_executable)
   add_executable(makeway "${CMAKE_SOURCE_DIR}/src/cli/main.cpp")
   target_link_libraries(makeway PRIVATE makeway_cli)
   set_target_properties(makeway PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${MAKEWAY_BINARY_DIR}")
+  makeway_install()
+endfunction()
+
+# `cmake --install build/release --strip`: the program, and beside it makeway.debug with the debug
+# information, which debuggers find by themselves.
+function(makeway_install)
+  install(TARGETS makeway RUNTIME DESTINATION bin)
+  install(CODE "set(built \"$<TARGET_FILE:makeway>\")\nset(objcopy \"${CMAKE_OBJCOPY}\")")
+  install(CODE [[
+    if(CMAKE_INSTALL_DO_STRIP)
+      set(program "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/bin/makeway")
+      execute_process(COMMAND "${objcopy}" --only-keep-debug "${built}" "${program}.debug"
+                      COMMAND_ERROR_IS_FATAL ANY)
+      execute_process(COMMAND "${objcopy}" "--add-gnu-debuglink=${program}.debug" "${program}"
+                      COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  ]])
 endfunction()
 
 # Every src/<layer>/<stem>_fuzz.cpp is a libFuzzer program named <stem>_fuzz.

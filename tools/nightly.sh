@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # What is too long for every change, stage by stage: tools/nightly.sh [STAGE...]
 #
-# Stages: tidy-all, fuzz-all, tsan-all, histories (1,000 of every property), e2e (large clusters, a
-# minute of changes, E2E_LOAD, 30m, of random load for all policies), e2e-soak (the scheduler under
-# faults for E2E_SOAK, 10m), peers (kube-scheduler beside us), peer-kube (the same live, half an
-# hour), soak (minutes of SOAK_MINUTES, 5), report (that of a million pods). All run even if one
-# fails. The log and a summary with the figures go to docs/evidence/nightly-DATE.{log,md}.
+# Stages: tidy-all, fuzz-all, tsan-all, asan (1,000 cases), histories (1,000 of every property),
+# e2e (large clusters, a minute of changes, E2E_LOAD, 30m, of random load for all policies),
+# e2e-soak (the scheduler under faults for E2E_SOAK, 10m), peers (kube-scheduler beside us),
+# peer-kube (the same live, half an hour), soak (minutes of SOAK_MINUTES, 5), report (that of a
+# million pods). All run even if one fails. The log and a summary with the figures go to
+# docs/evidence/nightly-DATE.{log,md}.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
 if [[ ${#stages[@]} -eq 0 ]]; then
-  stages=(e2e e2e-soak histories peers peer-kube soak report tsan-all fuzz-all tidy-all)
+  stages=(e2e e2e-soak histories peers peer-kube soak report asan tsan-all fuzz-all tidy-all)
 fi
 
 stage_tidy-all() { tools/check.sh tidy-all; }
+stage_asan() { MAKEWAY_SANITIZED_CASES=1000 tools/check.sh asan; }
 stage_tsan-all() { tools/check.sh tsan-all; }
 stage_fuzz-all() { tools/check.sh fuzz-all; }
 # A property makes one history of 10 cases.

@@ -4,7 +4,7 @@
 # Every plan is judged, nothing may be lost or evicted twice, everything must come to rest. The seed
 # of a failure is printed and ends it. SOAK_ROUNDS limits the rounds, SOAK_CYCLES the cycles of the
 # loop, and SOAK_CASES says how many histories of each property a round has. SOAK_PROGRAM is a copy
-# of simulation_properties to use instead of building it, so that later builds do not disturb it.
+# of property_tests to use instead of building it, so that later builds do not disturb it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,14 +12,14 @@ seed=${1:-1}
 rounds=${SOAK_ROUNDS:-0}
 cycles_max=${SOAK_CYCLES:-0}
 cases=${SOAK_CASES:-500}
-program=${SOAK_PROGRAM:-build/release/tests/simulation_properties}
-if [[ -z ${SOAK_PROGRAM:-} ]]; then tools/build.sh release simulation_properties makeway; fi
+program=${SOAK_PROGRAM:-build/release/tests/property_tests}
+if [[ -z ${SOAK_PROGRAM:-} ]]; then tools/build.sh release property_tests makeway; fi
 export MAKEWAY_SOURCE_DIR=$PWD MAKEWAY_BINARY=$PWD/build/makeway
 cycles=0
 for ((round = 1; rounds == 0 || round <= rounds; ++round)); do
   # A property makes one history of 10 cases.
   if ! out=$(MAKEWAY_PROPERTY_SEED=$seed MAKEWAY_PROPERTY_CASES=$((cases * 10)) \
-    "$program" 2>&1); then
+    "$program" --gtest_filter='SimulationProperties.*' 2>&1); then
     printf '%s\n' "$out" | tail -n 40
     exit 1
   fi

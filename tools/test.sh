@@ -8,5 +8,8 @@ cd "$(dirname "$0")/.."
 
 preset=$1
 shift
+# A test takes two slots, one that mostly waits takes one (tests/CMakeLists.txt): two of these run
+# beside as many others as there are processors.
+slots=$((2 * ${JOBS:-$(nproc)} + 2))
 ctest --test-dir "build/$preset" --verbose --output-on-failure --no-tests=error \
-  --parallel "${JOBS:-$(nproc)}" "$@" 2>&1 | awk -f tools/test_report.awk
+  --parallel "$slots" "$@" 2>&1 | awk -f tools/test_report.awk

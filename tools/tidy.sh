@@ -4,10 +4,10 @@
 # Works on the batches in which CMake compiles a folder (cmake/layers.cmake, makeway_unity): most of
 # what a file costs is headers, so eight files at once take a fifth of the time. Without arguments:
 # the batches that the change touches (what differs from MAKEWAY_BASE, else from the newest commit
-# that is a day older than HEAD), those of the newest commits first and at most TIDY_BATCHES (30,
-# about ten minutes on two cores), and a tenth of the others, another one with each commit; what was
-# touched and not analysed is reported. --all: everything. FILE: that file alone. TIDY_DEEP=1 adds
-# the path-sensitive analyzer for src and bench, in about twice the time.
+# that is a day older than HEAD), those of the newest commits first and at most TIDY_BATCHES (10,
+# four to eight minutes on two cores), and a tenth of the others, another one with each commit; what
+# was touched and not analysed is reported. --all: everything. FILE: that file alone. TIDY_DEEP=1
+# adds the path-sensitive analyzer for src and bench, in about twice the time.
 #
 # A batch is analysed again only when something that the answer depends on changed: its files, a
 # header of ours that they include, .clang-tidy, or clang-tidy itself. The memory of clean batches
@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 build_dir=build/tidy
 stamps=$build_dir/stamps
 share=10
-batches_max=${TIDY_BATCHES:-30}
+batches_max=${TIDY_BATCHES:-10}
 
 # The files of ours that a translation unit consists of, in the order the compiler met them; system
 # headers change with apt only.
@@ -82,7 +82,8 @@ else
   base=${MAKEWAY_BASE:-$(git rev-list -1 --before="$day_before" HEAD)}
   # Newest first; what is not committed yet comes before all commits.
   touched=$( (git diff --name-only --diff-filter=AMR HEAD -- src tests bench
-    git log --format= --name-only --diff-filter=AMR ${base:+"$base..HEAD"} -- src tests bench) |
+    git log --first-parent --diff-merges=first-parent --format= --name-only --diff-filter=AMR \
+      ${base:+"$base..HEAD"} -- src tests bench) |
     awk '!seen[$0]++' || true)
   turn=$(($(git rev-list --count HEAD) % share))
   declare -A age=()

@@ -16,6 +16,7 @@
 #include "codec/writer.hpp"
 #include "model/validation/differences.hpp"
 #include "model/validation/doubts.hpp"
+#include "model/validation/outside_queues.hpp"
 #include "model/validation/regimes.hpp"
 #include "model/validation/validation.hpp"
 
@@ -72,6 +73,10 @@ void check_files(const ClusterInput& input, const ChosenConfiguration& configura
         find_doubts(result.loaded->cluster, document->configuration, result.loaded->quarantine);
     result.loaded->origins.locate(doubts, result.loaded->cluster);
     findings.add(std::move(doubts));
+    Problems outside =
+        find_pods_outside_queues(result.loaded->cluster, document->configuration, nullptr);
+    result.loaded->origins.locate(outside, result.loaded->cluster);
+    findings.add(std::move(outside));
   }
   if (input.live || arguments.has("differences")) {
     findings.differences = find_differences(

@@ -146,7 +146,7 @@ std::string type_text(const Knob& knob) {
   return {};
 }
 
-std::string value_text(const Configuration& configuration, const Knob& knob) {
+std::string knob_value_text(const Configuration& configuration, const Knob& knob) {
   std::string text = knob_text(configuration, knob);
   return text.empty() ? std::string("(empty)") : text;
 }
@@ -156,8 +156,9 @@ std::string knob_table(std::string_view section) {
   Table table({{"KNOB"}, {"DEFAULT"}, {"TAKES"}});
   for (const Knob& knob : knobs()) {
     if (!section.empty() && knob.section() != section) continue;
-    table.row(
-        {{std::string(knob.path)}, {shorten(value_text(standard, knob), 40)}, {type_text(knob)}});
+    table.row({{std::string(knob.path)},
+               {shorten(knob_value_text(standard, knob), 40)},
+               {type_text(knob)}});
   }
   return table.empty() ? std::string{} : table.text(plain);
 }
@@ -198,7 +199,7 @@ std::string explanation(const Knob& knob, std::size_t width) {
   };
   text += "\n";
   line("Value:", expected_text(knob));
-  line("Default:", value_text(Configuration{}, knob));
+  line("Default:", knob_value_text(Configuration{}, knob));
   line("Of:", scope_text(knob));
   line("From:", fmt::format("docs/spec.md, section {}", knob.spec));
   text += "\n";
@@ -206,7 +207,7 @@ std::string explanation(const Knob& knob, std::size_t width) {
   for (const std::string_view name : preset_names()) {
     const Result<Configuration> preset = load_preset(name);
     CHECK(preset.has_value(), "presets are checked by tests");
-    table.row({{std::string(name)}, {value_text(*preset, knob)}});
+    table.row({{std::string(name)}, {knob_value_text(*preset, knob)}});
   }
   text += table.text(plain);
   return knob.path == compatibility_path ? text + bundle_texts(width) : text;

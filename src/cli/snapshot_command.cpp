@@ -188,9 +188,9 @@ using DaemonSets = std::set<std::pair<std::string, std::string>>;
 void take_changes(kube::LiveFeed& feed, Cluster& cluster, DaemonSets& daemon_sets) {
   const kube::ChangeMailbox::Taken taken = feed.mailbox().take_all();
   for (const Change& change : taken.changes) cluster.apply(change);
-  for (const DaemonSetNews& news : taken.news.daemon_sets) {
-    std::pair name(news.namespace_name, news.name);
-    if (news.exists) {
+  for (const DaemonSetUpdate& update : taken.updates.daemon_sets) {
+    std::pair name(update.namespace_name, update.name);
+    if (update.exists) {
       daemon_sets.insert(std::move(name));
     } else {
       daemon_sets.erase(name);

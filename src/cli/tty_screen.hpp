@@ -1,7 +1,7 @@
 // TtyScreen: the terminal of the process as a FullScreen.
 //
 // Rules:
-//  1. However it ends, the terminal is given back as it was: by `leave`, by the destructor, and by
+//  1. However it ends, the terminal is restored: by `leave`, by the destructor, and by
 //     a handler where a signal ends the process (a crash, a second Ctrl-C).
 //  2. Ctrl-C, SIGTERM and a closed terminal ask for an orderly end. Ctrl-Z does nothing.
 //  3. Lines go through `printable_lines`: text from other users cannot control the terminal.

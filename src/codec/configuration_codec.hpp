@@ -58,7 +58,7 @@ ConfigurationReading read_configuration(const JsonValue& tree, MissingKnobs miss
 ConfigurationReading read_configuration_text(std::string_view text, MissingKnobs missing,
                                              const Origin& origin = {});
 
-/// The value in the knob's type, or nothing when JSON's type already tells that it cannot be.
+/// The value in the knob's type, or nothing if the JSON type already excludes it.
 std::optional<KnobValue> value_from(const Knob& knob, const JsonValue& value);
 
 /// The complete document, in the order of the table of knobs.

@@ -8,8 +8,10 @@
 #include <ranges>
 
 #include "base/check.hpp"
+#include "codec/json_value.hpp"
 #include "codec/kinds.hpp"
 #include "codec/source.hpp"
+#include "codec/unknown_fields.hpp"
 #include "codec/workloads/workloads.hpp"
 #include "model/names.hpp"
 #include "model/object_text.hpp"
@@ -105,6 +107,8 @@ struct ObjectDecoder::State {
                                   const FieldPath& path, TypeMeta inherited) const;
   void report_problems(std::string_view object = {});
   bool put_into_quarantine(Change& object);
+  void warn_of_unknown_fields(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+                              const TextKind& kind);
 };
 
 ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
@@ -163,6 +167,26 @@ bool has_name(const Change& object) {
 }
 
 }  // namespace
+
+/// Goes through the object once more, so only what is written by hand is looked at.
+void ObjectDecoder::State::warn_of_unknown_fields(JsonReader& reader, JsonObjectCursor& object,
+                                                  const FieldPath& path, const TextKind& kind) {
+  const std::string_view name = kind.row.name;
+  if (!has_known_fields(name) || report->looked_at == objects_looked_at_max) return;
+  ++report->looked_at;
+  std::string_view json;
+  auto error = object.reset().error();
+  if (error == simdjson::SUCCESS) error = object.raw_json().get(json);
+  if (error != simdjson::SUCCESS) return reader.broken(error, path);
+  if (json.contains("\"uid\"")) return;
+  const auto tree = parse_json_value(json);
+  if (!tree) return;  // Reported, if it matters.
+  for (Problem& problem : find_unknown_fields(name, *tree)) {
+    const std::string above = path.text();
+    if (!above.empty()) problem.field = fmt::format("{}.{}", above, problem.field);
+    found.push_back(std::move(problem));
+  }
+}
 
 /// Moves the errors there; false: nothing of the object is left.
 bool ObjectDecoder::State::put_into_quarantine(Change& object) {
@@ -275,6 +299,11 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   const bool present = kind.decode(cursor, draft, options.plane, decoded) == PodState::present;
   if (!options.planes_of_dumps && options.plane.empty()) come_home(reader, path, decoded);
   if (!options.planes_of_dumps) forget_loss_units(reader, path, decoded);
+  const Pod* const as_pod = std::get_if<Pod>(&decoded);
+  const bool by_hand = present && (as_pod == nullptr || as_pod->uid.empty());
+  if (options.unknown_fields && by_hand && !reader.is_broken()) {
+    warn_of_unknown_fields(reader, object, path, kind);
+  }
   bool refused = has_errors(found);
   if (refused && options.keep_going && !reader.is_broken()) {
     if (!present) found.clear();  // What has finished does no harm.

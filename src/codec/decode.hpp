@@ -4,7 +4,7 @@
 // a typed list as the API server answers it (PodList: its items have no kind of their own). Kinds
 // that scheduling does not read are counted and skipped. Pods that have finished hold nothing and
 // are left out, counted as well. The cost is dominated by finding the structure of the text (see
-// docs/performance.md); fields that are not read are skipped unseen.
+// docs/performance.md); fields that are not read are skipped without being parsed.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,7 @@ struct DecodeReport {
   std::map<std::string, std::uint64_t> skipped;  ///< "apps/v1 Deployment" -> how many.
   std::uint64_t finished_pods = 0;
   std::uint64_t objects = 0;
+  std::size_t looked_at = 0;  ///< For unknown fields.
 
   /// Different kinds that are counted by name; what comes later is counted together.
   static constexpr std::size_t skipped_kinds_max = 100;
@@ -59,6 +60,8 @@ struct DecodeOptions {
   bool keep_going = false;
   /// Whether an object itself may say in which plane it is, and what stops with it, as in a dump.
   bool planes_of_dumps = true;
+  /// Warns of fields that Kubernetes does not have (unknown_fields.hpp).
+  bool unknown_fields = false;
 };
 
 /// Keeps its buffers from text to text. Not thread-safe; use one per thread.

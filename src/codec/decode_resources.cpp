@@ -15,15 +15,15 @@ constexpr std::size_t resources_max = 256;
 constexpr std::size_t resource_name_length_max = 320;
 
 /// What a too large amount counts as.
-Quantity largest_of(Scale scale) {
+ExactQuantity largest_of(Scale scale) {
   constexpr std::int64_t nano_per_one = 1'000'000'000;
   constexpr std::int64_t nano_per_milli = 1'000'000;
-  return Quantity::from_nano(Quantity::Int128{quantity_amount_max} *
-                             (scale == Scale::milli ? nano_per_milli : nano_per_one));
+  return ExactQuantity::from_nano(ExactQuantity::Int128{quantity_amount_max} *
+                                  (scale == Scale::milli ? nano_per_milli : nano_per_one));
 }
 
 /// Refuses what is no amount; one that is too large is refused and clamped.
-bool read_quantity(const JsonField& value, std::string_view resource, Quantity& quantity) {
+bool read_quantity(const JsonField& value, std::string_view resource, ExactQuantity& quantity) {
   std::string_view text;
   if (!value.read_token(text)) return false;
   const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;

@@ -382,11 +382,13 @@ void write_regimes(DocumentWriter& writer, const Cluster& cluster) {
   const Configuration all_enabled;
   const Regimes regimes(cluster, all_enabled);
   write_object(writer, "regimes", [&] {
-    for (const Regime regime : {Regime::sessions, Regime::replicas}) {
-      writer.key(choice_name(regime));
+    for (const std::string_view regime : choice_names<Regime>) {
+      if (regime == choice_name(Regime::pods)) continue;
+      writer.key(regime);
       writer.begin_array();
       for (const NodeIndex node : cluster.home_nodes()) {
-        if (regimes.of(node) == regime) writer.string(cluster.text(cluster.nodes().name[node]));
+        if (choice_name(regimes.of(node)) == regime)
+          writer.string(cluster.text(cluster.nodes().name[node]));
       }
       writer.end_array();
     }

@@ -56,10 +56,10 @@ bool each_field(std::string_view kind, const FieldVisit& visit) {
     return true;
   }
   const auto found = std::ranges::find(text_kinds, kind, [](const TextKind& row) {
-    return row.list_fields == nullptr ? std::string_view{} : row.row.name;
+    return row.own == nullptr ? std::string_view{} : row.row.name;
   });
   if (found == text_kinds.end()) return false;
-  found->list_fields(visit);
+  found->own().list_fields(visit);
   return true;
 }
 

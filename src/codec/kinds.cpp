@@ -43,8 +43,8 @@ void write_kind(DocumentWriter& writer, const Cluster& cluster) {
 }
 
 template <class Object>
-void list_kind(const FieldVisit& visit) {
-  list_fields(KindTag<Object>{}, visit);
+OwnKind own_kind_of() {
+  return own_kind(KindTag<Object>{});
 }
 
 template <class Object>
@@ -56,8 +56,8 @@ consteval TextKind text_kind() {
                                                              : row.api_version.substr(0, slash),
                 .decode = decode_kind<Object>,
                 .write_all = write_kind<Object>,
-                .list_fields = nullptr};
-  if constexpr (OwnObject<Object>) kind.list_fields = list_kind<Object>;
+                .own = nullptr};
+  if constexpr (OwnObject<Object>) kind.own = own_kind_of<Object>;
   return kind;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "codec/decoders.hpp"
@@ -57,25 +58,48 @@ PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod);
 void write_object(DocumentWriter& writer, const Pod& pod);
 
 // Makeway's own: queue_fields.cpp, ...
+struct PrinterColumn {
+  std::string_view name;
+  std::string_view type;
+  std::string_view path;
+  bool wide = false;     ///< Only with `kubectl get -o wide`.
+  bool is_long = false;  ///< It comes last, behind the age.
+};
+
+/// What must hold in one object, and the words in which the API server refuses it.
+struct CelRule {
+  std::string_view at;  ///< The path of the field whose value is `self`; empty: the object.
+  std::string_view rule;
+  std::string_view message;
+};
+
+/// What the kind is besides its functions. Its plural is its name and an s.
+struct OwnKind {
+  void (*list_fields)(const FieldVisit& visit);
+  std::string_view short_name;  ///< For kubectl.
+  std::span<const PrinterColumn> columns;
+  std::span<const CelRule> rules;
+};
+
 void decode_object(ObjectCursor cursor, Queue& queue);
 void write_object(DocumentWriter& writer, const Queue& queue);
-void list_fields(KindTag<Queue> kind, const FieldVisit& visit);
+OwnKind own_kind(KindTag<Queue> kind);
 
 void decode_object(ObjectCursor cursor, ReplicaSchedule& schedule);
 void write_object(DocumentWriter& writer, const ReplicaSchedule& schedule);
-void list_fields(KindTag<ReplicaSchedule> kind, const FieldVisit& visit);
+OwnKind own_kind(KindTag<ReplicaSchedule> kind);
 
 void decode_object(ObjectCursor cursor, ResourceGroup& group);
 void write_object(DocumentWriter& writer, const ResourceGroup& group);
-void list_fields(KindTag<ResourceGroup> kind, const FieldVisit& visit);
+OwnKind own_kind(KindTag<ResourceGroup> kind);
 
 void decode_object(ObjectCursor cursor, Partition& partition);
 void write_object(DocumentWriter& writer, const Partition& partition);
-void list_fields(KindTag<Partition> kind, const FieldVisit& visit);
+OwnKind own_kind(KindTag<Partition> kind);
 
 void decode_object(ObjectCursor cursor, Session& session);
 void write_object(DocumentWriter& writer, const Session& session);
-void list_fields(KindTag<Session> kind, const FieldVisit& visit);
+OwnKind own_kind(KindTag<Session> kind);
 
 struct TextKind {
   KindRow row;
@@ -83,7 +107,7 @@ struct TextKind {
   /// Reads one object into `change`, as an object of `plane` where that is not empty.
   PodState (*decode)(ObjectCursor cursor, PodDraft& draft, std::string_view plane, Change& change);
   void (*write_all)(DocumentWriter& writer, const Cluster& cluster);
-  void (*list_fields)(const FieldVisit& visit);  ///< Null: Kubernetes says what its fields are.
+  OwnKind (*own)();  ///< Null: Kubernetes says what its fields are.
 };
 
 /// In the order of ObjectKind.

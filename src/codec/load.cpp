@@ -229,6 +229,7 @@ class Loader final : public ObjectSink {
   Origin configuration_origin_;
   ObjectOrigins origins_;
   Workloads workloads_;
+  std::vector<ResourceQuota> quotas_;
   std::vector<WorkloadPods> workload_pods_;
   ReplicaSetOwners replica_sets_;
   bool too_many_resources_ = false;
@@ -252,7 +253,8 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   const Origin origin{.source = std::string(name)};
   const DecodeOptions options{.plane = plane_,
                               .keep_going = options_.keep_going,
-                              .planes_of_dumps = options_.planes_of_dumps};
+                              .planes_of_dumps = options_.planes_of_dumps,
+                              .unknown_fields = !is_fed_};
   const auto decode = [&](std::string_view json, const Origin& here) {
     decoder_.decode(json, here, *this, report_, options);
     if (options_.hears && plane_.empty()) options_.hears(json);
@@ -399,6 +401,9 @@ void Loader::make_pods() {
       cluster_, options_.asked,
       [this](const Change& object, const TemplatePlace& place) { return made(object, place); });
   refuse_objects(std::move(expanded.problems));
+  Problems quota_problems;
+  quotas_ = workloads_.quotas(quota_problems);
+  refuse_objects(std::move(quota_problems));
   workload_pods_ = std::move(expanded.workloads);
   replica_sets_ = std::move(expanded.replica_sets);
   for (auto& [index, shares] : expanded.losses) {
@@ -532,6 +537,7 @@ LoadResult Loader::finish() {
   if (!has_errors(problems)) {
     cluster_.finish_bulk();
     fill_budget_status(cluster_);
+    hold_beyond_quotas(quotas_, cluster_);
     find_what_is_wrong();
   }
   if (has_errors(problems)) {

@@ -20,7 +20,7 @@ class ResourceSums {
     indexed_ = 0;
   }
 
-  Quantity* find(std::string_view resource) {
+  ExactQuantity* find(std::string_view resource) {
     constexpr std::size_t few = 32;
     if (list_.size() <= few) {
       const auto found = std::ranges::find(list_, resource, &ResourceQuantity::resource);
@@ -34,21 +34,21 @@ class ResourceSums {
   }
 
   void put(const ResourceQuantity& item) {
-    if (Quantity* const there = find(item.resource)) {
+    if (ExactQuantity* const there = find(item.resource)) {
       *there = item.quantity;
     } else {
       list_.push_back(item);
     }
   }
   void add(const ResourceQuantity& item) {
-    if (Quantity* const there = find(item.resource)) {
+    if (ExactQuantity* const there = find(item.resource)) {
       *there = checked_add(*there, item.quantity).value_or(*there);
     } else {
       list_.push_back(item);
     }
   }
   void raise(const ResourceQuantity& floor) {
-    if (Quantity* const there = find(floor.resource)) {
+    if (ExactQuantity* const there = find(floor.resource)) {
       *there = std::max(*there, floor.quantity);
     } else {
       list_.push_back(floor);
@@ -130,8 +130,8 @@ ResourceList total_of(const PodResources& pod) {
     }
     // Of what it does not name the sidecars before it have been counted.
     for (const ResourceQuantity& item : requests) {
-      Quantity here = item.quantity;
-      if (const Quantity* const running = sidecars.find(item.resource)) {
+      ExactQuantity here = item.quantity;
+      if (const ExactQuantity* const running = sidecars.find(item.resource)) {
         here = container.restartable ? *running : checked_add(here, *running).value_or(here);
       }
       peak.raise({.resource = item.resource, .quantity = here});

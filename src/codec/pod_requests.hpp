@@ -23,7 +23,7 @@ namespace makeway {
 
 struct ResourceQuantity {
   std::string_view resource;
-  Quantity quantity;
+  ExactQuantity quantity;
 };
 using ResourceList = std::vector<ResourceQuantity>;  ///< Few entries, each resource once.
 

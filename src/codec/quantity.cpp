@@ -12,7 +12,7 @@
 namespace makeway {
 namespace {
 
-using Int128 = Quantity::Int128;
+using Int128 = ExactQuantity::Int128;
 
 constexpr std::int64_t nano_per_one = 1'000'000'000;
 constexpr std::int64_t nano_per_milli = 1'000'000;
@@ -164,14 +164,14 @@ Parsed<Int128> magnitude_of(const Parts& parts, const Multiplier& scale) {
   return nano;
 }
 
-Parsed<Quantity> parse_slowly(std::string_view text) {
+Parsed<ExactQuantity> parse_slowly(std::string_view text) {
   const Parsed<Parts> parts = split(text);
   if (!parts) return std::unexpected(parts.error());
   const Parsed<Multiplier> scale = multiplier_of(parts->suffix);
   if (!scale) return std::unexpected(scale.error());
   const Parsed<Int128> magnitude = magnitude_of(*parts, *scale);
   if (!magnitude) return std::unexpected(magnitude.error());
-  return Quantity::from_nano(parts->negative ? -*magnitude : *magnitude);
+  return ExactQuantity::from_nano(parts->negative ? -*magnitude : *magnitude);
 }
 
 /// Digits and a frequent suffix: value * 10^-3 when `thousandths`, else value << shift.
@@ -213,19 +213,19 @@ std::unexpected<Error> refuse(std::string_view text, QuantityRefusal refusal, Sc
 
 }  // namespace
 
-std::optional<Quantity> checked_add(Quantity a, Quantity b) {
+std::optional<ExactQuantity> checked_add(ExactQuantity a, ExactQuantity b) {
   Int128 sum = 0;
   if (__builtin_add_overflow(a.nano(), b.nano(), &sum)) return std::nullopt;
-  return Quantity::from_nano(sum);
+  return ExactQuantity::from_nano(sum);
 }
 
-bool is_representable(Quantity quantity, Scale scale) {
+bool is_representable(ExactQuantity quantity, Scale scale) {
   const Int128 most =
       Int128{quantity_amount_max} * (scale == Scale::milli ? nano_per_milli : nano_per_one);
   return quantity.nano() <= most && quantity.nano() >= -most;
 }
 
-std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale) {
+std::optional<std::int64_t> rounded_up(ExactQuantity quantity, Scale scale) {
   const std::int64_t nano_per_unit = scale == Scale::milli ? nano_per_milli : nano_per_one;
   Int128 amount = quantity.nano() / nano_per_unit;
   const auto rest = static_cast<std::int64_t>(quantity.nano() % nano_per_unit);
@@ -244,19 +244,19 @@ std::string refusal_text(QuantityRefusal refusal, Scale scale) {
          "Ti Pi Ei, or an exponent like e3 (500m, 1.5, 2Gi)";
 }
 
-std::expected<Quantity, QuantityRefusal> parse_quantity_exact(std::string_view text) {
+std::expected<ExactQuantity, QuantityRefusal> parse_quantity_exact(std::string_view text) {
   if (const auto simple = parse_simply(text)) {
     // At most 10^15 * 2^30 * 10^9: far from the border of 128 bits.
     const Int128 nano = simple->thousandths
                             ? Int128{simple->value} * nano_per_milli
                             : (Int128{simple->value} << simple->shift) * nano_per_one;
-    if (nano <= nano_max) return Quantity::from_nano(nano);
+    if (nano <= nano_max) return ExactQuantity::from_nano(nano);
   }
   return parse_slowly(text);
 }
 
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale) {
-  const Parsed<Quantity> parsed = parse_quantity_exact(text);
+  const Parsed<ExactQuantity> parsed = parse_quantity_exact(text);
   if (!parsed) return refuse(text, parsed.error(), scale);
   const auto amount = rounded_up(*parsed, scale);
   if (!amount) return refuse(text, QuantityRefusal::too_large, scale);

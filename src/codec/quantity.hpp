@@ -9,8 +9,8 @@
 //  3. Above 2^60 of the unit asked for the amount is refused: no machine has it, and sums of a few
 //     such amounts would leave int64.
 //
-// Kubernetes adds exact quantities and rounds the total, so sums are made of Quantity and rounded
-// once. Parsing costs O(length), whatever the length; common texts take a short path.
+// Kubernetes adds exact quantities and rounds the total, so sums are made of ExactQuantity and
+// rounded once. Parsing costs O(length), whatever the length; common texts take a short path.
 #pragma once
 
 #include <compare>
@@ -33,14 +33,14 @@ enum class Scale : std::uint8_t {
 };
 
 /// An exact amount, in billionths.
-class Quantity {
+class ExactQuantity {
  public:
   // Pedantic warnings know no other way to say it. NOLINTNEXTLINE(modernize-use-using)
   __extension__ typedef __int128 Int128;
 
-  constexpr Quantity() = default;
-  static constexpr Quantity from_nano(Int128 nano) {
-    Quantity quantity;
+  constexpr ExactQuantity() = default;
+  static constexpr ExactQuantity from_nano(Int128 nano) {
+    ExactQuantity quantity;
     quantity.nano_ = nano;
     return quantity;
   }
@@ -49,20 +49,20 @@ class Quantity {
   constexpr bool is_negative() const { return nano_ < 0; }
   constexpr bool is_zero() const { return nano_ == 0; }
 
-  friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
+  friend constexpr auto operator<=>(const ExactQuantity&, const ExactQuantity&) = default;
 
  private:
   Int128 nano_ = 0;
 };
 
 /// Nothing when the sum leaves 128 bits, which takes billions of the largest quantities.
-std::optional<Quantity> checked_add(Quantity a, Quantity b);
+std::optional<ExactQuantity> checked_add(ExactQuantity a, ExactQuantity b);
 
 /// Whether `rounded_up` has an answer, without dividing.
-bool is_representable(Quantity quantity, Scale scale);
+bool is_representable(ExactQuantity quantity, Scale scale);
 
 /// In `scale`, rounded away from zero; nothing beyond quantity_amount_max.
-std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale);
+std::optional<std::int64_t> rounded_up(ExactQuantity quantity, Scale scale);
 
 enum class QuantityRefusal : std::uint8_t { malformed, too_large };
 
@@ -70,7 +70,7 @@ enum class QuantityRefusal : std::uint8_t { malformed, too_large };
 std::string refusal_text(QuantityRefusal refusal, Scale scale);
 
 /// Negative amounts are quantities too; a caller that wants none refuses them.
-std::expected<Quantity, QuantityRefusal> parse_quantity_exact(std::string_view text);
+std::expected<ExactQuantity, QuantityRefusal> parse_quantity_exact(std::string_view text);
 
 /// `rounded_up(parse_quantity_exact(text), unit)`, only faster.
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale);

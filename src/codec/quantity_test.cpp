@@ -117,22 +117,23 @@ TEST(Quantity, TakesAThousandDigits) {
 }
 
 TEST(Quantity, SumsAreRoundedOnce) {
-  Quantity sum;
+  ExactQuantity sum;
   for (int i = 0; i < 10; ++i) {
     sum = checked_add(sum, parse_quantity_exact("0.1").value()).value();
   }
   EXPECT_EQ(rounded_up(sum, Scale::one), 1);
   EXPECT_EQ(rounded_up(sum, Scale::milli), 1'000);
-  const Quantity small = parse_quantity_exact("100u").value();
+  const ExactQuantity small = parse_quantity_exact("100u").value();
   EXPECT_EQ(rounded_up(checked_add(small, small).value(), Scale::milli), 1);
   EXPECT_LT(small, sum);
   EXPECT_EQ(std::max(small, sum), sum);
   EXPECT_TRUE(parse_quantity_exact("-1n").value().is_negative());
   EXPECT_FALSE(parse_quantity_exact("-0").value().is_negative());
-  const Quantity largest = parse_quantity_exact("1Ei").value();
+  const ExactQuantity largest = parse_quantity_exact("1Ei").value();
   EXPECT_EQ(rounded_up(checked_add(largest, largest).value(), Scale::one), std::nullopt);
-  const Quantity::Int128 border = ~(Quantity::Int128{1} << 127U);
-  EXPECT_EQ(checked_add(Quantity::from_nano(border), Quantity::from_nano(1)), std::nullopt);
+  const ExactQuantity::Int128 border = ~(ExactQuantity::Int128{1} << 127U);
+  EXPECT_EQ(checked_add(ExactQuantity::from_nano(border), ExactQuantity::from_nano(1)),
+            std::nullopt);
 }
 
 // The oracle: schoolbook arithmetic on a vector of decimal digits, least significant first.

@@ -54,6 +54,30 @@ constexpr std::array queue_status = {
 
 constexpr FieldTable<Queue> queue_fields = {.spec = queue_spec, .status = queue_status};
 
+constexpr std::array queue_columns = {
+    PrinterColumn{"Weight", "integer", ".spec.weight"},
+    PrinterColumn{"Deserved", "string", ".status.deserved"},
+    PrinterColumn{"Allocated", "string", ".status.allocated"},
+    PrinterColumn{"Used", "string", ".status.used"},
+    PrinterColumn{"Preempting", "string", ".status.preempting"},
+    PrinterColumn{"Parent", "string", ".spec.parent", true},
+    PrinterColumn{"Priority", "integer", ".spec.priority", true},
+};
+constexpr std::array queue_rules = {
+    CelRule{"",
+            "!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",
+            "the queue is its own ancestor: leave spec.parent out in the queue at the top"},
+    CelRule{"spec", "!has(self.parent) || self.parent != 'default'",
+            "pods that name no queue belong to default, so it has no children: give the children a "
+            "parent of their own"},
+    CelRule{"spec",
+            "!has(self.guarantee) || !has(self.limit) || self.guarantee.all(r, !(r in self.limit) "
+            "|| quantity(string(self.guarantee[r])).compareTo(quantity(string(self.limit[r]))) <= "
+            "0)",
+            "a limit is below the guarantee: raise the limit or lower the guarantee"},
+};
+static_assert(default_queue_name == "default", "a rule names it");
+
 }  // namespace
 
 void decode_object(ObjectCursor cursor, Queue& queue) {
@@ -67,6 +91,9 @@ void write_object(DocumentWriter& writer, const Queue& queue) {
   writer.end_object();
 }
 
-void list_fields(KindTag<Queue> /*kind*/, const FieldVisit& visit) { queue_fields.list(visit); }
+OwnKind own_kind(KindTag<Queue> /*kind*/) {
+  return {[](const FieldVisit& visit) { queue_fields.list(visit); }, "mwq", queue_columns,
+          queue_rules};
+}
 
 }  // namespace makeway

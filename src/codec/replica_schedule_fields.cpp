@@ -201,6 +201,17 @@ constexpr std::array schedule_status = {
 constexpr FieldTable<ReplicaSchedule> schedule_fields = {.spec = schedule_spec,
                                                          .status = schedule_status};
 
+constexpr std::array schedule_columns = {
+    PrinterColumn{"Deployment", "string", ".spec.deployment"},
+    PrinterColumn{"Unmet", "integer", ".spec.unmet"},
+    PrinterColumn{"Planes", "string", ".spec.planes[*].name"},
+    PrinterColumn{"Committed", "string", ".spec.planes[*].committed", true},
+};
+constexpr std::array schedule_rules = {
+    CelRule{"spec.resources", "size(self) > 0",
+            "a replica needs something: say what one replica requests, as nvidia.com/gpu: 1"},
+};
+
 }  // namespace
 
 void decode_object(ObjectCursor cursor, ReplicaSchedule& schedule) {
@@ -233,8 +244,9 @@ void write_object(DocumentWriter& writer, const ReplicaSchedule& schedule) {
   writer.end_object();
 }
 
-void list_fields(KindTag<ReplicaSchedule> /*kind*/, const FieldVisit& visit) {
-  schedule_fields.list(visit);
+OwnKind own_kind(KindTag<ReplicaSchedule> /*kind*/) {
+  return {[](const FieldVisit& visit) { schedule_fields.list(visit); }, "mwrs", schedule_columns,
+          schedule_rules};
 }
 
 }  // namespace makeway

@@ -9,152 +9,48 @@
 #include <span>
 #include <vector>
 
+#include "base/ascii.hpp"
 #include "base/check.hpp"
 #include "codec/dump_parts.hpp"
-#include "codec/fields.hpp"
+#include "codec/kinds.hpp"
 #include "codec/writer.hpp"
-#include "model/kinds.hpp"
 #include "model/knobs.hpp"
 #include "model/profiles.hpp"
-#include "model/queue_findings.hpp"
 
 namespace makeway {
 namespace {
-
-// ---- What the rows of the fields do not say -----------------------------------------------------
-
-struct PrinterColumn {
-  std::string_view name;
-  std::string_view type;
-  std::string_view path;
-  bool wide = false;     ///< Only with `kubectl get -o wide`.
-  bool is_long = false;  ///< It comes last, behind the age.
-};
-
-/// What must hold in one object, and the words in which the API server refuses it.
-struct CelRule {
-  std::string_view at;  ///< The path of the field whose value is `self`; empty: the object.
-  std::string_view rule;
-  std::string_view message;
-};
-
-struct Definition {
-  std::string_view kind;
-  std::string_view plural;
-  std::string_view short_name;
-  Scope scope;
-  bool has_status;
-  std::span<const PrinterColumn> columns;
-  std::span<const CelRule> rules;
-};
 
 constexpr std::array configuration_rules = {
     CelRule{"spec.profiles", "size(self) <= 100",
             "there may be 100 profiles at most: let pods with the same rules share a "
             "schedulerName"},
     CelRule{"spec.profiles[]", "self.schedulerName != ''",
-            "a profile has no schedulerName: say whose pods it decides about"},
+            "a profile has no schedulerName: set profiles[].schedulerName"},
 };
 static_assert(profiles_max == 100, "a rule names it");
 
-constexpr std::array queue_columns = {
-    PrinterColumn{"Weight", "integer", ".spec.weight"},
-    PrinterColumn{"Deserved", "string", ".status.deserved"},
-    PrinterColumn{"Allocated", "string", ".status.allocated"},
-    PrinterColumn{"Used", "string", ".status.used"},
-    PrinterColumn{"Preempting", "string", ".status.preempting"},
-    PrinterColumn{"Parent", "string", ".spec.parent", true},
-    PrinterColumn{"Priority", "integer", ".spec.priority", true},
-};
-constexpr std::array queue_rules = {
-    CelRule{"",
-            "!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",
-            "the queue is its own ancestor: leave spec.parent out in the queue at the top"},
-    CelRule{"spec", "!has(self.parent) || self.parent != 'default'",
-            "pods that name no queue belong to default, so it has no children: give the children a "
-            "parent of their own"},
-    CelRule{"spec",
-            "!has(self.guarantee) || !has(self.limit) || self.guarantee.all(r, !(r in self.limit) "
-            "|| quantity(string(self.guarantee[r])).compareTo(quantity(string(self.limit[r]))) <= "
-            "0)",
-            "a limit is below the guarantee: raise the limit or lower the guarantee"},
-};
-static_assert(default_queue_name == "default", "a rule names it");
-
-constexpr std::array schedule_columns = {
-    PrinterColumn{"Deployment", "string", ".spec.deployment"},
-    PrinterColumn{"Unmet", "integer", ".spec.unmet"},
-    PrinterColumn{"Planes", "string", ".spec.planes[*].name"},
-    PrinterColumn{"Committed", "string", ".spec.planes[*].committed", true},
-};
-constexpr std::array schedule_rules = {
-    CelRule{"spec.resources", "size(self) > 0",
-            "a replica needs something: say what one replica requests, as nvidia.com/gpu: 1"},
+struct Definition {
+  std::string_view kind;
+  Scope scope = Scope::everywhere;
+  OwnKind own;
 };
 
-constexpr std::array group_columns = {
-    PrinterColumn{"Preemptible", "integer", ".spec.preemptiblePriority"},
-    PrinterColumn{"Order", "string", ".spec.preemptionOrder"},
-};
+/// A Configuration is no object of a cluster.
+Definition definition_of(std::string_view kind) {
+  if (kind == "Configuration") {
+    return {.kind = kind, .own = {nullptr, "mwc", {}, configuration_rules}};
+  }
+  const auto found = std::ranges::find(text_kinds, kind, [](const TextKind& each) {
+    return each.own == nullptr ? std::string_view{} : each.row.name;
+  });
+  CHECK(found != text_kinds.end(), "every own kind has a definition; a test counts them");
+  return {.kind = kind, .scope = found->row.scope, .own = found->own()};
+}
 
-constexpr std::array partition_columns = {
-    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
-    PrinterColumn{"Tier", "integer", ".spec.tier"},
-    PrinterColumn{"Preemptible", "boolean", ".spec.preemptible"},
-    PrinterColumn{"Mode", "string", ".spec.mode"},
-};
-constexpr std::array partition_rules = {
-    CelRule{"spec.mode", "self != 'suspend'",
-            "Kubernetes cannot suspend a pod: choose cancel or requeue"},
-};
-
-constexpr std::array session_columns = {
-    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
-    PrinterColumn{"Partition", "string", ".spec.partition", true},
-    PrinterColumn{"Priority", "integer", ".spec.priority"},
-    PrinterColumn{"Type", "string", ".spec.type"},
-    PrinterColumn{"Phase", "string", ".status.phase"},
-    PrinterColumn{"Preemptions", "integer", ".status.preemptions"},
-    PrinterColumn{"Fate", "string", ".status.fate", true},
-    PrinterColumn{"Waits", "string",
-                  ".status.conditions[?(@.type==\"makeway.dev/Scheduled\")].message", false, true},
-};
-constexpr std::array session_rules = {
-    CelRule{"spec", "!has(self.preemptible) || has(self.partition)",
-            "without partitions the priority of a session tells whether it may be preempted: set "
-            "spec.priority, or name a partition"},
-    CelRule{"spec.kernels", "size(self) > 0", "a session has at least one kernel"},
-    CelRule{"spec.kernels[]", "has(self.template)",
-            "a kernel runs in a pod: set template, with the containers of that pod"},
-    CelRule{"spec.kernels[]", "!has(self.node) && !has(self.nominatedNode)",
-            "makeway says in the status where a kernel runs: leave node and nominatedNode out"},
-    CelRule{"spec.kernels[].resources", "!('pods' in self)",
-            "a kernel is no pod and takes none of them: leave pods out"},
-};
-
-constexpr std::array definitions = {
-    Definition{"Configuration",
-               "configurations",
-               "mwc",
-               Scope::everywhere,
-               false,
-               {},
-               configuration_rules},
-    Definition{"Partition", "partitions", "mwp", Scope::everywhere, true, partition_columns,
-               partition_rules},
-    Definition{"Queue", "queues", "mwq", Scope::everywhere, true, queue_columns, queue_rules},
-    Definition{"ReplicaSchedule", "replicaschedules", "mwrs", Scope::in_namespace, true,
-               schedule_columns, schedule_rules},
-    Definition{
-        "ResourceGroup", "resourcegroups", "mwg", Scope::everywhere, true, group_columns, {}},
-    Definition{"Session", "sessions", "mws", Scope::in_namespace, true, session_columns,
-               session_rules},
-};
-
-const Definition& definition_of(std::string_view kind) {
-  const auto found = std::ranges::find(definitions, kind, &Definition::kind);
-  CHECK(found != definitions.end(), "every own kind has a definition; a test counts them");
-  return *found;
+std::string lower(std::string_view kind) {
+  std::string text(kind);
+  std::ranges::transform(text, text.begin(), lower_byte);
+  return text;
 }
 
 // ---- Schemas ------------------------------------------------------------------------------------
@@ -404,8 +300,8 @@ class SchemaWriter {
 
   void write_rules(std::string_view path) {
     const auto is_here = [&](const CelRule& rule) { return rule.at == path; };
-    list_if(writer_, "x-kubernetes-validations", definition_.rules | std::views::filter(is_here),
-            [&](const CelRule& rule) {
+    list_if(writer_, "x-kubernetes-validations",
+            definition_.own.rules | std::views::filter(is_here), [&](const CelRule& rule) {
               writer_.string_field("rule", rule.rule);
               writer_.string_field("message", rule.message);
             });
@@ -429,23 +325,19 @@ SchemaNode fields_of(std::string_view kind) {
 }
 
 void write_names(DocumentWriter& writer, const Definition& definition) {
-  std::string singular(definition.kind);
-  for (char& byte : singular) {
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-  }
   write_object(writer, "names", [&] {
     writer.string_field("kind", definition.kind);
     writer.string_field("listKind", fmt::format("{}List", definition.kind));
-    writer.string_field("plural", definition.plural);
-    writer.string_field("singular", singular);
-    write_list(writer, "shortNames", std::array{definition.short_name});
+    writer.string_field("plural", lower(definition.kind) + "s");
+    writer.string_field("singular", lower(definition.kind));
+    write_list(writer, "shortNames", std::array{definition.own.short_name});
     write_list(writer, "categories", std::array{"makeway"});
   });
 }
 
 /// The long ones come behind the age.
 void write_columns(DocumentWriter& writer, const Definition& definition) {
-  std::vector<PrinterColumn> columns(definition.columns.begin(), definition.columns.end());
+  std::vector<PrinterColumn> columns(definition.own.columns.begin(), definition.own.columns.end());
   columns.push_back({"Age", "date", ".metadata.creationTimestamp"});
   std::ranges::stable_partition(columns, [](const auto& each) { return !each.is_long; });
   write_list(writer, "additionalPrinterColumns", columns, [&](const PrinterColumn& each) {
@@ -460,7 +352,7 @@ void write_version(DocumentWriter& writer, const Definition& definition) {
   writer.string_field("name", own_api_version.substr(own_api_group.size() + 1));
   writer.boolean_field("served", true);
   writer.boolean_field("storage", true);
-  if (definition.has_status) {
+  if (definition.own.list_fields != nullptr) {
     write_object(writer, "subresources", [&] { write_object(writer, "status", [] {}); });
   }
   write_columns(writer, definition);
@@ -473,11 +365,11 @@ void write_version(DocumentWriter& writer, const Definition& definition) {
 }  // namespace
 
 std::string definition_name(std::string_view kind) {
-  return fmt::format("{}.{}", definition_of(kind).plural, own_api_group);
+  return fmt::format("{}s.{}", lower(kind), own_api_group);
 }
 
 void write_definition(DocumentWriter& writer, std::string_view kind) {
-  const Definition& definition = definition_of(kind);
+  const Definition definition = definition_of(kind);
   writer.begin_object();
   writer.string_field("apiVersion", "apiextensions.k8s.io/v1");
   writer.string_field("kind", "CustomResourceDefinition");

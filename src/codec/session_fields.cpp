@@ -51,6 +51,11 @@ constexpr std::array resource_group_status = {
 constexpr FieldTable<ResourceGroup> resource_group_fields = {.spec = resource_group_spec,
                                                              .status = resource_group_status};
 
+constexpr std::array group_columns = {
+    PrinterColumn{"Preemptible", "integer", ".spec.preemptiblePriority"},
+    PrinterColumn{"Order", "string", ".spec.preemptionOrder"},
+};
+
 // ---- Partition ----------------------------------------------------------------------------------
 
 using PartitionRow = FieldRow<Partition>;
@@ -85,6 +90,17 @@ constexpr std::array partition_status = {
 
 constexpr FieldTable<Partition> partition_fields = {.spec = partition_spec,
                                                     .status = partition_status};
+
+constexpr std::array partition_columns = {
+    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
+    PrinterColumn{"Tier", "integer", ".spec.tier"},
+    PrinterColumn{"Preemptible", "boolean", ".spec.preemptible"},
+    PrinterColumn{"Mode", "string", ".spec.mode"},
+};
+constexpr std::array partition_rules = {
+    CelRule{"spec.mode", "self != 'suspend'",
+            "Kubernetes cannot suspend a pod: choose cancel or requeue"},
+};
 
 // ---- Kernels of a Session -----------------------------------------------------------------------
 
@@ -247,7 +263,8 @@ void read_placed(const JsonField& item, SessionDraft& draft) {
 }
 
 constexpr std::array session_spec = {
-    SessionRow::of<&Session::resource_group>("resourceGroup", "The group on whose nodes it runs.",
+    SessionRow::of<&Session::resource_group>("resourceGroup",
+                                             "The resource group in which it runs.",
                                              {.type = FieldType::name, .required = true}),
     SessionRow::of<&Session::partition>(
         "partition", "Of the group; none: the group is not divided.", {.type = FieldType::name}),
@@ -308,6 +325,30 @@ constexpr std::array session_status = {
 
 constexpr FieldTable<Session, SessionDraft> session_fields = {.spec = session_spec,
                                                               .status = session_status};
+
+constexpr std::array session_columns = {
+    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
+    PrinterColumn{"Partition", "string", ".spec.partition", true},
+    PrinterColumn{"Priority", "integer", ".spec.priority"},
+    PrinterColumn{"Type", "string", ".spec.type"},
+    PrinterColumn{"Phase", "string", ".status.phase"},
+    PrinterColumn{"Preemptions", "integer", ".status.preemptions"},
+    PrinterColumn{"Fate", "string", ".status.fate", true},
+    PrinterColumn{"Waits", "string",
+                  ".status.conditions[?(@.type==\"makeway.dev/Scheduled\")].message", false, true},
+};
+constexpr std::array session_rules = {
+    CelRule{"spec", "!has(self.preemptible) || has(self.partition)",
+            "without partitions the priority decides whether a session may be preempted: set "
+            "spec.priority, or name a partition"},
+    CelRule{"spec.kernels", "size(self) > 0", "a session has at least one kernel"},
+    CelRule{"spec.kernels[]", "has(self.template)",
+            "a kernel runs in a pod: set template, with the containers of that pod"},
+    CelRule{"spec.kernels[]", "!has(self.node) && !has(self.nominatedNode)",
+            "makeway says in the status where a kernel runs: leave node and nominatedNode out"},
+    CelRule{"spec.kernels[].resources", "!('pods' in self)",
+            "a kernel is no pod and takes none of them: leave pods out"},
+};
 
 /// Without a word about its phase a session runs if its kernels have nodes.
 void finish_phase(SessionDraft& session) {
@@ -380,12 +421,17 @@ void write_object(DocumentWriter& writer, const Session& session) {
   writer.end_object();
 }
 
-void list_fields(KindTag<ResourceGroup> /*kind*/, const FieldVisit& visit) {
-  resource_group_fields.list(visit);
+OwnKind own_kind(KindTag<ResourceGroup> /*kind*/) {
+  return {
+      [](const FieldVisit& visit) { resource_group_fields.list(visit); }, "mwg", group_columns, {}};
 }
-void list_fields(KindTag<Partition> /*kind*/, const FieldVisit& visit) {
-  partition_fields.list(visit);
+OwnKind own_kind(KindTag<Partition> /*kind*/) {
+  return {[](const FieldVisit& visit) { partition_fields.list(visit); }, "mwp", partition_columns,
+          partition_rules};
 }
-void list_fields(KindTag<Session> /*kind*/, const FieldVisit& visit) { session_fields.list(visit); }
+OwnKind own_kind(KindTag<Session> /*kind*/) {
+  return {[](const FieldVisit& visit) { session_fields.list(visit); }, "mws", session_columns,
+          session_rules};
+}
 
 }  // namespace makeway

@@ -30,8 +30,12 @@ std::string shuffled(const JsonValue& snapshot, Prng& random) {
 class Vectors : public testing::TestWithParam<const char*> {};
 
 TEST_P(Vectors, LoadAndDumpStably) {
+  // All of them take a minute, six under the sanitizers; peer_tests load every one.
+  constexpr std::size_t one_in = 4;
   Prng random(1);
+  std::size_t at = 0;
   const std::size_t cases = for_each_vector(GetParam(), [&](const VectorCase& item) {
+    if (at++ % one_in != 0) return;
     const std::string first = dump_of(json_text(item.snapshot()));
     ASSERT_FALSE(first.empty());
     ASSERT_EQ(dump_of(first), first);

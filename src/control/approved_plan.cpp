@@ -71,7 +71,7 @@ std::string why_without_place(const Decision& decision, const ApprovedAsk& ask,
   const auto found = std::ranges::find(plan.asks, ask.name, ask_name_of);
   if (found == plan.asks.end()) {
     // An ask that is left out (law 14) is reported by the judge.
-    return is_left_out(plan.left_out, ask.name) ? std::string{} : "it does not ask any more";
+    return is_left_out(plan.left_out, ask.name) ? std::string{} : "it is not pending any more";
   }
   for (const PlanVictim& victim : found->victims) {
     if (victims.contains(victim.uid)) continue;
@@ -231,10 +231,10 @@ void ApplyProgress::drop(std::size_t ask, std::string reason) {
   state.stage = ApplyStage::dropped;
   state.reason = reason;
   if (state.was_nominated) withdrawn_.push_back(ask);
-  news_.push_back({.kind = ApplyNews::Kind::dropped,
-                   .ask = ask,
-                   .pods = {state.evicted.begin(), state.evicted.end()},
-                   .reason = std::move(reason)});
+  events_.push_back({.kind = ApplyEvent::Kind::dropped,
+                     .ask = ask,
+                     .pods = {state.evicted.begin(), state.evicted.end()},
+                     .reason = std::move(reason)});
 }
 
 void ApplyProgress::look(const Cluster& cluster, const InFlight& in_flight) {
@@ -255,7 +255,7 @@ void ApplyProgress::look(const Cluster& cluster, const InFlight& in_flight) {
     if (!all_run) continue;
     states_[at].stage = ApplyStage::done;
     states_[at].reason.clear();
-    news_.push_back({.kind = ApplyNews::Kind::done, .ask = at});
+    events_.push_back({.kind = ApplyEvent::Kind::done, .ask = at});
   }
 }
 
@@ -293,13 +293,13 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   ApplyState& state = states_[*at];
   const std::string reason =
       fmt::format("{}: {}", ref_and_plane_text(receipt.object), receipt.reason);
-  // Brakes begin without any allowance: the first moment is no news.
+  // The allowances of brakes are empty at the start, so the first refusal is not reported.
   const bool is_news =
       state.reported != reason && (!receipt.ends_by_itself() || state.reason == reason);
   state.reason = reason;
   if (is_news) {
     state.reported = reason;
-    news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .reason = reason});
+    events_.push_back({.kind = ApplyEvent::Kind::held_up, .ask = *at, .reason = reason});
   }
   if (receipt.ends_by_itself()) return;
   state.refused.insert(receipt.plan);
@@ -330,26 +330,26 @@ void ApplyProgress::cycle(const MadeCycle& cycle, const Cluster& cluster) {
 
 void ApplyProgress::note_sent(const Plan& plan, const PlanAsk& ask, std::size_t at) {
   ApplyState& state = states_[at];
-  ApplyNews news{.kind = ApplyNews::Kind::binds, .ask = at};
+  ApplyEvent event{.kind = ApplyEvent::Kind::binds, .ask = at};
   if (ask.outcome == Outcome::preempts) {
-    news.kind = ApplyNews::Kind::evicts;
+    event.kind = ApplyEvent::Kind::evicts;
     const ObjectRef own = ref_of(asks_[at].name);
     for (const PlanAction& action : plan.actions) {
       if (action.type != ActionType::evict || action.ask != own) continue;
       const std::string pod = fmt::format("{}/{}", action.namespace_name, action.name);
-      if (state.evicted.insert(pod).second) news.pods.push_back(pod);
+      if (state.evicted.insert(pod).second) event.pods.push_back(pod);
     }
   } else if (ask.outcome == Outcome::waits) {
-    news.kind = ApplyNews::Kind::waits;
+    event.kind = ApplyEvent::Kind::waits;
     for (const PodPlacement& leaving : ask.waits_for) {
-      news.pods.push_back(fmt::format("{}/{}", leaving.namespace_name, leaving.name));
+      event.pods.push_back(fmt::format("{}/{}", leaving.namespace_name, leaving.name));
     }
-    news.reason = ask.reason;
+    event.reason = ask.reason;
   }
   state.was_nominated = state.was_nominated || ask.outcome != Outcome::fits;
-  const bool is_repeated = news.kind == ApplyNews::Kind::waits && state.reason == ask.reason;
-  if (news.kind == ApplyNews::Kind::waits) state.reason = ask.reason;
-  if (!is_repeated) news_.push_back(std::move(news));
+  const bool is_repeated = event.kind == ApplyEvent::Kind::waits && state.reason == ask.reason;
+  if (event.kind == ApplyEvent::Kind::waits) state.reason = ask.reason;
+  if (!is_repeated) events_.push_back(std::move(event));
 }
 
 std::optional<Plan> ApplyProgress::take_withdrawn(Time now) {

@@ -105,11 +105,11 @@ struct ApplyState {
   std::set<std::string> evicted;  ///< "namespace/name" of the pods that were evicted for it.
   std::set<std::string> refused;  ///< Ids of plans of which the world refused something.
   bool was_nominated = false;     ///< By us, now.
-  std::string reported;           ///< The last refusal that became news.
+  std::string reported;           ///< The last refusal that was reported.
 };
 
 /// Something that happened, for the command that reports it.
-struct ApplyNews {
+struct ApplyEvent {
   enum class Kind : std::uint8_t { evicts, waits, binds, held_up, done, dropped };
   Kind kind = Kind::done;
   std::size_t ask = 0;
@@ -134,7 +134,7 @@ class ApplyProgress final : public LoopWatcher {
   bool is_over() const;
   const std::vector<ApprovedAsk>& asks() const { return asks_; }
   const std::vector<ApplyState>& states() const { return states_; }
-  std::vector<ApplyNews> take_news() { return std::exchange(news_, {}); }
+  std::vector<ApplyEvent> take_events() { return std::exchange(events_, {}); }
   /// A plan without places for asks that were dropped after they had been nominated; none: there
   /// are none since the last call.
   std::optional<Plan> take_withdrawn(Time now);
@@ -154,7 +154,7 @@ class ApplyProgress final : public LoopWatcher {
   std::vector<ApprovedAsk> asks_;
   DecideFunction decide_;
   std::vector<ApplyState> states_;  ///< By ask.
-  std::vector<ApplyNews> news_;
+  std::vector<ApplyEvent> events_;
   std::vector<std::size_t> withdrawn_;
   bool has_seen_bug_ = false;
 };

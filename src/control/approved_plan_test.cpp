@@ -145,7 +145,7 @@ TEST_F(ApprovedPlanTest, NothingIsLeftToDoWhenAllRun) {
 
 class ApplyProgressTest : public ApprovedPlanTest {
  protected:
-  using Kind = ApplyNews::Kind;
+  using Kind = ApplyEvent::Kind;
 
   /// One cycle in which both asks are due.
   void cycle(ApplyProgress& progress) {
@@ -166,7 +166,7 @@ class ApplyProgressTest : public ApprovedPlanTest {
   }
   static std::vector<Kind> kinds(ApplyProgress& progress) {
     std::vector<Kind> all;
-    for (const ApplyNews& news : progress.take_news()) all.push_back(news.kind);
+    for (const ApplyEvent& event : progress.take_events()) all.push_back(event.kind);
     return all;
   }
 };

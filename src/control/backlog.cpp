@@ -307,7 +307,7 @@ Backlog::Class& Backlog::class_of(const Entry& entry) {
   return own;
 }
 
-/// Others of its class say nothing about it any more.
+/// Results for other asks of its class no longer apply to it.
 void Backlog::stand_alone(Entry& entry) {
   auto& mark = std::get<std::string>(entry.key);
   const std::string own = "group " + std::get<AskName>(entry.turn).name;

@@ -9,8 +9,8 @@
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
 //     spent in full, and all asks after it wait longer.
 //  3. The same ask takes pods of the same owner at most `occasions_max` times in
-//     `occasions_period`; all that one plan takes for it is one occasion. A pod that returns each
-//     time it is evicted, onto the room that was made, is found out that way.
+//     `occasions_period`; all that one plan takes for it is one occasion. This detects a pod that
+//     is recreated into the freed room each time it is evicted.
 //  4. An ask whose victims all left, and that would evict others within `evict_again_window`,
 //     waits: another pod may take its room each time. That is an alarm. Where the world refused
 //     one of its victims, it is only finishing what it began; a gang that takes back its own

@@ -8,7 +8,7 @@ namespace makeway {
 
 void ClosedNodes::refused(const std::string& owner, const std::string& node, Time now) {
   Closed& closed = owners_[owner][node];
-  if (forgiven_at(closed) <= now) closed.refusals = 0;
+  if (refusals_reset_at(closed) <= now) closed.refusals = 0;
   closed.until = backoff_.next_try(now, ++closed.refusals);
   closed.opened = false;
 }
@@ -33,7 +33,7 @@ std::vector<std::string> ClosedNodes::take_opened(Time now) {
     }
     if (any) opened.push_back(owner->first);
     std::erase_if(owner->second, [&](const auto& each) {
-      return each.second.opened && forgiven_at(each.second) <= now;
+      return each.second.opened && refusals_reset_at(each.second) <= now;
     });
     owner = owner->second.empty() ? owners_.erase(owner) : std::next(owner);
   }

@@ -44,7 +44,7 @@ class ClosedNodes {
   using Nodes = std::map<std::string, Closed>;
 
   /// From then on its refusals are forgotten: it was open for as long as it was closed.
-  Time forgiven_at(const Closed& closed) const {
+  Time refusals_reset_at(const Closed& closed) const {
     return closed.until + backoff_.after(closed.refusals);
   }
 

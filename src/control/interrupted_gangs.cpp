@@ -74,8 +74,8 @@ void InterruptedGangBinds::sent(const Plan& plan, const Cluster& cluster, Time n
     const auto running = std::ranges::count_if(
         group.members, [&](PodIndex member) { return is_staying(cluster, member); });
     const Name name{action.namespace_name, std::string(cluster.text(group.name))};
-    if (running >= unit.minimum && !begun_.contains(name)) continue;
-    Begun& begun = begun_.try_emplace(name, Begun{.since = now}).first->second;
+    if (running >= unit.minimum && !started_binds_.contains(name)) continue;
+    StartedBind& begun = started_binds_.try_emplace(name, StartedBind{.since = now}).first->second;
     begun.since = begun.was_rolled_back ? now : begun.since;  // It is begun anew.
     begun.was_rolled_back = false;
     begun.uids.insert(action.uid);
@@ -93,8 +93,8 @@ bool InterruptedGangBinds::is_whole(const Cluster& cluster, const InFlight& in_f
   return bound >= cluster.units()[cluster.groups()[group].unit].minimum;
 }
 
-bool InterruptedGangBinds::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
-                                       Plan& plan) {
+bool InterruptedGangBinds::add_members(const Cluster& cluster, GroupIndex group,
+                                       const StartedBind& begun, Plan& plan) {
   const Group& gang = cluster.groups()[group];
   std::vector<Pod> members = staying_members(cluster, gang);
   std::erase_if(members, [&](const Pod& pod) { return !begun.uids.contains(pod.uid); });
@@ -106,7 +106,7 @@ bool InterruptedGangBinds::add_members(const Cluster& cluster, GroupIndex group,
 std::optional<Plan> InterruptedGangBinds::due(const Cluster& cluster, const InFlight& in_flight,
                                               Time now) {
   Plan plan{.now = now};
-  for (auto at = begun_.begin(); at != begun_.end();) {
+  for (auto at = started_binds_.begin(); at != started_binds_.end();) {
     const auto group = cluster.find_group(at->first.first, at->first.second);
     const bool is_over = now >= at->second.since + settings_.gang_bind_timeout;
     bool is_done = !group || is_whole(cluster, in_flight, *group);
@@ -115,14 +115,14 @@ std::optional<Plan> InterruptedGangBinds::due(const Cluster& cluster, const InFl
       at->second.since = now;
       at->second.was_rolled_back = true;
     }
-    at = is_done ? begun_.erase(at) : std::next(at);
+    at = is_done ? started_binds_.erase(at) : std::next(at);
   }
   return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
 std::optional<Time> InterruptedGangBinds::next_due() const {
   std::optional<Time> next;
-  for (const auto& [name, begun] : begun_) {
+  for (const auto& [name, begun] : started_binds_) {
     const Time end = begun.since + settings_.gang_bind_timeout;
     if (!next || end < *next) next = end;
   }

@@ -54,7 +54,7 @@ class InterruptedGangBinds {
 
  private:
   using Name = std::pair<std::string, std::string>;  ///< Namespace and name.
-  struct Begun {
+  struct StartedBind {
     Time since;                  ///< Of the last try, to bind or to take back.
     std::set<std::string> uids;  ///< Pods that we bound, or tried to.
     bool was_rolled_back = false;
@@ -62,10 +62,11 @@ class InterruptedGangBinds {
   /// Its minimum runs, and nothing of it is only assumed.
   static bool is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group);
   /// Whether there is a member to delete.
-  static bool add_members(const Cluster& cluster, GroupIndex group, const Begun& begun, Plan& plan);
+  static bool add_members(const Cluster& cluster, GroupIndex group, const StartedBind& begun,
+                          Plan& plan);
 
   LiveSettings settings_;
-  std::map<Name, Begun> begun_;
+  std::map<Name, StartedBind> started_binds_;
 };
 
 /// What the plan of a rollback says of the gang, and the condition of its victims.

@@ -43,7 +43,7 @@ std::vector<Change> LateVolumes::show(std::vector<Change> changes, const Cluster
   for (Change& change : changes) {
     const ChangeKey key = key_of_change(change);
     const auto before = held_.find(key);
-    const Time until = before == held_.end() ? now + patience_ : before->second.until;
+    const Time until = before == held_.end() ? now + wait_max_ : before->second.until;
     const auto* const claim = std::get_if<PersistentVolumeClaim>(&change);
     const bool is_late = claim != nullptr && claim->bound && !claim->lost && !claim->deletion &&
                          is_shown_unbound(shown, *claim) && !is_there(*claim);

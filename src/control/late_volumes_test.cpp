@@ -6,7 +6,7 @@ namespace makeway {
 namespace {
 
 constexpr Time late_start{1'000'000};
-constexpr Duration late_patience{5'000};
+constexpr Duration late_wait_max{5'000};
 
 PersistentVolumeClaim late_claim(bool bound) {
   return {.namespace_name = "a",
@@ -28,13 +28,13 @@ class LateVolumesTest : public testing::Test {
   }
 
   Cluster shown;
-  LateVolumes volumes{late_patience};
+  LateVolumes volumes{late_wait_max};
 };
 
 // SPEC section 8, provision a volume: the room is held until the pod is bound.
 TEST_F(LateVolumesTest, AClaimIsShownWhenItsVolumeIs) {
   EXPECT_TRUE(show({late_claim(true)}).empty());
-  EXPECT_EQ(volumes.next_due(), late_start + late_patience);
+  EXPECT_EQ(volumes.next_due(), late_start + late_wait_max);
   EXPECT_TRUE(show({}).empty());
   const PersistentVolume volume{.name = "pv-1"};
   EXPECT_EQ(show({volume}), (std::vector<Change>{volume, late_claim(true)}));
@@ -52,9 +52,9 @@ TEST_F(LateVolumesTest, NothingIsHeldWhenBothComeTogetherOrTheVolumeWasFirst) {
 TEST_F(LateVolumesTest, AVolumeThatNeverComesIsWaitedForOnce) {
   EXPECT_TRUE(show({late_claim(true)}).empty());
   EXPECT_TRUE(show({late_claim(true)}, late_start + Duration{4'999}).empty());
-  EXPECT_EQ(show({}, late_start + late_patience), std::vector<Change>{late_claim(true)});
-  // It was shown without a volume, and is no news.
-  EXPECT_EQ(show({late_claim(true)}, late_start + late_patience).size(), 1U);
+  EXPECT_EQ(show({}, late_start + late_wait_max), std::vector<Change>{late_claim(true)});
+  // It was shown without a volume, and is not reported again.
+  EXPECT_EQ(show({late_claim(true)}, late_start + late_wait_max).size(), 1U);
 }
 
 TEST_F(LateVolumesTest, WhatElseHappensToAClaimIsShownAtOnce) {

@@ -76,9 +76,10 @@ std::optional<Time> LiveView::next_due() const {
   return next;
 }
 
-std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& news, Time now) {
+std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveUpdates& updates,
+                                   Time now) {
   Round round{.changes = late_volumes_.show(session_pods_.show(std::move(changes)), seen_, now)};
-  round.everything = take_daemon_sets(news) || (cost_again_ && *cost_again_ <= now);
+  round.everything = take_daemon_sets(updates) || (cost_again_ && *cost_again_ <= now);
   for (Change& change : round.changes) note_change(change, round);
   std::vector<Change> shown;
   if (round.everything || !round.changes.empty()) {
@@ -92,15 +93,15 @@ std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& 
     shown = changes_shown(round);
     compact();
   }
-  keep_pods_away(shown, news, now);
+  keep_pods_away(shown, updates, now);
   return shown;
 }
 
 // ---- What has changed ---------------------------------------------------------------------------
 
-bool LiveView::take_daemon_sets(const LiveNews& news) {
+bool LiveView::take_daemon_sets(const LiveUpdates& updates) {
   bool any = false;
-  for (const DaemonSetNews& each : news.daemon_sets) {
+  for (const DaemonSetUpdate& each : updates.daemon_sets) {
     std::pair<std::string, std::string> name{each.namespace_name, each.name};
     const bool is_new =
         each.exists ? daemon_sets_.insert(std::move(name)).second : daemon_sets_.erase(name) > 0;
@@ -331,22 +332,21 @@ bool LiveView::may_be_doubtful(const Round& round) const {
 void LiveView::note_findings() {
   own_findings_.clear();
   for (const Problem& problem : quarantine_.problems()) {
-    note_finding(problem, OwnFinding::Gravity::quarantined);
+    note_finding(problem, OwnFinding::Level::quarantined);
   }
   for (const Problem& problem : lint_own_kinds(seen_)) {
     const bool is_error = problem.severity == Severity::error;
-    note_finding(problem,
-                 is_error ? OwnFinding::Gravity::cannot_work : OwnFinding::Gravity::doubtful);
+    note_finding(problem, is_error ? OwnFinding::Level::cannot_work : OwnFinding::Level::doubtful);
   }
 }
 
-void LiveView::note_finding(const Problem& problem, OwnFinding::Gravity gravity) {
+void LiveView::note_finding(const Problem& problem, OwnFinding::Level level) {
   const std::string_view kind =
       std::string_view(problem.object).substr(0, problem.object.find(' '));
   const auto row = std::ranges::find(kind_rows, kind, &KindRow::name);
   if (row == kind_rows.end() || !is_own(*row)) return;
   OwnFinding& finding = own_findings_[problem.object];
-  finding.gravity = std::max(finding.gravity, gravity);
+  finding.level = std::max(finding.level, level);
   if (!finding.text.empty()) finding.text += "; ";
   finding.text += problem.field;
   if (!problem.value.empty()) finding.text += fmt::format(" '{}'", problem.value);
@@ -480,9 +480,9 @@ std::vector<Change> LiveView::changes_shown(Round& round) const {
   return shown;
 }
 
-void LiveView::keep_pods_away(std::vector<Change>& changes, const LiveNews& news, Time now) {
+void LiveView::keep_pods_away(std::vector<Change>& changes, const LiveUpdates& updates, Time now) {
   std::set<std::string> owners;
-  for (const KubeletRefusal& refusal : news.kubelet_refusals) {
+  for (const KubeletRefusal& refusal : updates.kubelet_refusals) {
     ++kubelet_refusals_;
     if (refusal.owner.empty()) continue;
     closed_.refused(refusal.owner, refusal.node, now);

@@ -75,7 +75,7 @@ class LiveView {
   LiveView(const Configuration& configuration, LiveViewOptions options);
 
   /// What the loop is shown instead of these changes. Also to be called when nothing has changed.
-  std::vector<Change> show(std::vector<Change> changes, const LiveNews& news, Time now);
+  std::vector<Change> show(std::vector<Change> changes, const LiveUpdates& updates, Time now);
   /// When `show` may have something new without a change.
   std::optional<Time> next_due() const;
 
@@ -106,7 +106,7 @@ class LiveView {
 
   bool is_ours(const Pod& pod) const;
   bool is_kept(const Pod& pod) const;
-  bool take_daemon_sets(const LiveNews& news);
+  bool take_daemon_sets(const LiveUpdates& updates);
   void note_change(Change& change, Round& round) const;
   void note_group_of(const ChangeKey& pod, Round& round) const;
   void note_members(const ChangeKey& group, Round& round) const;
@@ -120,14 +120,14 @@ class LiveView {
   void quarantine(Round& round);
   bool may_be_doubtful(const Round& round) const;
   void note_findings();
-  void note_finding(const Problem& problem, OwnFinding::Gravity gravity);
+  void note_finding(const Problem& problem, OwnFinding::Level level);
   void mark_two_budgets(Round& round);
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;
   void honour(Round& round, Time now);
   void note_mark(const NotHonoured& mark);
   std::vector<Change> changes_shown(Round& round) const;
-  void keep_pods_away(std::vector<Change>& changes, const LiveNews& news, Time now);
+  void keep_pods_away(std::vector<Change>& changes, const LiveUpdates& updates, Time now);
   void put(const Change& change);
   void compact();
 

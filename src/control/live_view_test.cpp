@@ -28,8 +28,8 @@ class LiveViewTest : public testing::Test {
     return *view_;
   }
   /// Applies the reported changes to what was shown before.
-  std::size_t show(std::vector<Change> changes, const LiveNews& news = {}) {
-    const std::vector<Change> reported = view().show(std::move(changes), news, now);
+  std::size_t show(std::vector<Change> changes, const LiveUpdates& updates = {}) {
+    const std::vector<Change> reported = view().show(std::move(changes), updates, now);
     for (const Change& change : reported) shown.apply(change);
     return reported.size();
   }
@@ -122,7 +122,7 @@ TEST_F(LiveViewTest, AnObjectRemovedByAnotherClientStopsNoOther) {
   EXPECT_EQ(shown.own<Queue>().begin()->second.parent, "");
   ASSERT_TRUE(view().own_findings().contains("Queue team"));
   const OwnFinding& finding = view().own_findings().at("Queue team");
-  EXPECT_EQ(finding.gravity, OwnFinding::Gravity::quarantined);
+  EXPECT_EQ(finding.level, OwnFinding::Level::quarantined);
   EXPECT_TRUE(finding.text.starts_with("spec.parent 'all': ")) << finding.text;
   show({parent});
   EXPECT_TRUE(view().quarantined().empty());
@@ -131,11 +131,10 @@ TEST_F(LiveViewTest, AnObjectRemovedByAnotherClientStopsNoOther) {
 }
 
 TEST_F(LiveViewTest, WhatCheckWarnsOfIsSaidAboutObjectsOfOurs) {
-  using Gravity = OwnFinding::Gravity;
-  const auto gravity = [&](const std::string& object) -> std::optional<Gravity> {
+  using Level = OwnFinding::Level;
+  const auto level = [&](const std::string& object) -> std::optional<Level> {
     const auto found = view().own_findings().find(object);
-    return found == view().own_findings().end() ? std::nullopt
-                                                : std::optional(found->second.gravity);
+    return found == view().own_findings().end() ? std::nullopt : std::optional(found->second.level);
   };
   Partition night{.name = "night", .resource_group = "seats", .tier = 1};
   night.preemptible = true;
@@ -144,21 +143,21 @@ TEST_F(LiveViewTest, WhatCheckWarnsOfIsSaidAboutObjectsOfOurs) {
   Queue team{.name = "team"};
   team.limit = {{"example.com/gpu", 1}};
   show({seats, night, team});
-  EXPECT_EQ(gravity("ResourceGroup seats"), Gravity::doubtful);  // It has no node.
-  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);   // No pod can preempt in it.
+  EXPECT_EQ(level("ResourceGroup seats"), Level::doubtful);  // It has no node.
+  EXPECT_EQ(level("Partition night"), Level::cannot_work);   // No pod can preempt in it.
   // Nodes come, and one of them has the resource that the queue limits.
   Node node{.name = "s1"};
   node.labels = {{"pool", "seats"}};
   node.allocatable = {{"cpu", 1'000}};
   show({node});
-  EXPECT_EQ(gravity("ResourceGroup seats"), std::nullopt);
-  EXPECT_EQ(gravity("Queue team"), Gravity::doubtful);
+  EXPECT_EQ(level("ResourceGroup seats"), std::nullopt);
+  EXPECT_EQ(level("Queue team"), Level::doubtful);
   node.allocatable = {{"cpu", 1'000}, {"example.com/gpu", 1}};
   show({node, Partition{.name = "day", .resource_group = "seats", .tier = 2}});
   EXPECT_TRUE(view().own_findings().empty());
   night.mode = PartitionMode::suspend;
   show({night});
-  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);
+  EXPECT_EQ(level("Partition night"), Level::cannot_work);
 }
 
 TEST_F(LiveViewTest, AStatusOfAQueueIsNoNewRule) {

@@ -11,8 +11,8 @@ namespace makeway {
 struct OwnFinding {
   /// Doubtful: it counts, and is probably a mistake. It cannot work: it counts, but without the
   /// effect that its author expects. In quarantine: it counts without what is wrong (law 13).
-  enum class Gravity : std::uint8_t { doubtful, cannot_work, quarantined };
-  Gravity gravity = Gravity::doubtful;
+  enum class Level : std::uint8_t { doubtful, cannot_work, quarantined };
+  Level level = Level::doubtful;
   std::string text;
 
   friend bool operator==(const OwnFinding&, const OwnFinding&) = default;

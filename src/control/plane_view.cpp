@@ -21,8 +21,8 @@ Node closed_node(Node node) {
 
 // ---- Deployments --------------------------------------------------------------------------------
 
-void DeploymentCache::take(const PlaneNews& news) {
-  for (const DeploymentNews& each : news.deployments) {
+void DeploymentCache::take(const PlaneUpdates& updates) {
+  for (const DeploymentUpdate& each : updates.deployments) {
     Name name{each.namespace_name, each.name};
     if (each.replicas) {
       deployments_.insert_or_assign(std::move(name),
@@ -31,7 +31,7 @@ void DeploymentCache::take(const PlaneNews& news) {
       deployments_.erase(name);
     }
   }
-  for (const AutoscalerNews& each : news.autoscalers) {
+  for (const AutoscalerUpdate& each : updates.autoscalers) {
     Name name{each.namespace_name, each.name};
     if (each.deployment.empty()) {
       autoscalers_.erase(name);
@@ -96,9 +96,9 @@ void PlaneView::take_plane(PlaneState seen_object, std::vector<Change>& shown) {
   const bool turns = seen_object.sees != state.sees;
   state.sees = seen_object.sees;
   is_stale_ = is_stale_ || (seen_object.sees && !state.was_seen) ||
-              !seen_object.news.deployments.empty() || !seen_object.news.autoscalers.empty();
+              !seen_object.updates.deployments.empty() || !seen_object.updates.autoscalers.empty();
   state.was_seen = state.was_seen || seen_object.sees;
-  state.deployments.take(seen_object.news);
+  state.deployments.take(seen_object.updates);
   for (Change& change : seen_object.changes) {
     if (const auto* const node = std::get_if<Node>(&change)) {
       state.nodes.insert_or_assign(node->name, *node);
@@ -158,14 +158,14 @@ void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   std::map<Name, ReplicaSchedule> now;
   for (const auto& [name, schedule] : schedules_) {
     std::string note;
-    OwnFinding::Gravity gravity = OwnFinding::Gravity::cannot_work;
+    OwnFinding::Level level = OwnFinding::Level::cannot_work;
     if (auto as_shown = shown_of(schedule, note)) {
-      gravity = OwnFinding::Gravity::doubtful;
+      level = OwnFinding::Level::doubtful;
       forget_unsent(*as_shown, now_time);
       now.emplace(name, *std::move(as_shown));
     }
     if (note.empty()) continue;
-    notes_[fmt::format("{}/{}", name.first, name.second)] = {.gravity = gravity,
+    notes_[fmt::format("{}/{}", name.first, name.second)] = {.level = level,
                                                              .text = std::move(note)};
   }
   for (const auto& [name, before] : shown_) {
@@ -197,7 +197,7 @@ std::optional<ReplicaSchedule> PlaneView::shown_of(const ReplicaSchedule& schedu
   for (const ReplicaPlane& plane : schedule.planes) {
     const auto found = planes_.find(plane.name);
     if (found == planes_.end()) {
-      add_note(note, fmt::format("plane {} is left alone: this run has no --plane {}=KUBECONFIG",
+      add_note(note, fmt::format("plane {} is ignored: this run has no --plane {}=KUBECONFIG",
                                  plane.name, plane.name));
       continue;
     }

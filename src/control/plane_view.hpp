@@ -32,28 +32,28 @@
 namespace makeway {
 
 /// A Deployment as it is now.
-struct DeploymentNews {
+struct DeploymentUpdate {
   std::string namespace_name;
   std::string name;
   std::string uid;
   std::optional<std::int64_t> replicas;  ///< None: it is gone.
 
-  friend bool operator==(const DeploymentNews&, const DeploymentNews&) = default;
+  friend bool operator==(const DeploymentUpdate&, const DeploymentUpdate&) = default;
 };
 
 /// A HorizontalPodAutoscaler as it is now.
-struct AutoscalerNews {
+struct AutoscalerUpdate {
   std::string namespace_name;
   std::string name;
   std::string deployment;  ///< That it scales; empty: none, or it is gone.
 
-  friend bool operator==(const AutoscalerNews&, const AutoscalerNews&) = default;
+  friend bool operator==(const AutoscalerUpdate&, const AutoscalerUpdate&) = default;
 };
 
 /// What a plane reports besides its objects.
-struct PlaneNews {
-  std::vector<DeploymentNews> deployments;
-  std::vector<AutoscalerNews> autoscalers;
+struct PlaneUpdates {
+  std::vector<DeploymentUpdate> deployments;
+  std::vector<AutoscalerUpdate> autoscalers;
 };
 
 /// What is new of a plane since the last look.
@@ -61,7 +61,7 @@ struct PlaneState {
   std::string plane;
   bool sees = false;  ///< What was shown is current.
   std::vector<Change> changes;
-  PlaneNews news;
+  PlaneUpdates updates;
 };
 
 /// The Deployments of one plane.
@@ -72,7 +72,7 @@ class DeploymentCache {
     std::int64_t replicas = 0;
   };
 
-  void take(const PlaneNews& news);
+  void take(const PlaneUpdates& updates);
   /// Null: there is none.
   const Known* find(std::string_view namespace_name, std::string_view name) const;
   /// The name of an autoscaler that scales it; empty: there is none.

@@ -20,7 +20,7 @@ ReplicaSchedule web_schedule(std::int64_t unmet, std::vector<ReplicaPlane> plane
 PlaneState plane_state(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
   PlaneState seen_object{.plane = std::move(plane), .sees = sees};
   if (replicas) {
-    seen_object.news.deployments.push_back(
+    seen_object.updates.deployments.push_back(
         {.namespace_name = "a", .name = "web", .uid = "u", .replicas = replicas});
   }
   return seen_object;
@@ -47,7 +47,7 @@ struct TimedView {
     return view.show(std::move(home), std::move(planes), now);
   }
   const std::string& note() const { return view.notes().at("a/web").text; }
-  OwnFinding::Gravity gravity() const { return view.notes().at("a/web").gravity; }
+  OwnFinding::Level level() const { return view.notes().at("a/web").level; }
 
   PlaneView view;
   Time now{0};
@@ -85,11 +85,10 @@ TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed
   EXPECT_EQ(reported->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
   EXPECT_EQ(reported->unmet, 1)
       << "west's one is wanted somewhere, north's four are where they are";
-  EXPECT_EQ(view.gravity(), OwnFinding::Gravity::doubtful) << "it counts, in the other planes";
-  EXPECT_EQ(
-      view.note(),
-      "plane north is left alone: this run has no --plane north=KUBECONFIG; plane west is not "
-      "used: it has no Deployment a/web");
+  EXPECT_EQ(view.level(), OwnFinding::Level::doubtful) << "it counts, in the other planes";
+  EXPECT_EQ(view.note(),
+            "plane north is ignored: this run has no --plane north=KUBECONFIG; plane west is not "
+            "used: it has no Deployment a/web");
 }
 
 TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
@@ -98,7 +97,7 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
   EXPECT_TRUE(
       view.show({schedule}, {plane_state("east", 0), plane_state("west", {}, false)}).empty());
   EXPECT_EQ(view.note(), "nothing is decided about it: plane west was not seen yet");
-  EXPECT_EQ(view.gravity(), OwnFinding::Gravity::cannot_work) << "nothing of it is in quarantine";
+  EXPECT_EQ(view.level(), OwnFinding::Level::cannot_work) << "nothing of it is in quarantine";
   EXPECT_EQ(reported_schedule(view.show({}, {plane_state("west", 1)}))->unmet, 0);
   // Not watched again: its state is still known.
   EXPECT_TRUE(view.show({}, {plane_state("west", {}, false)}).empty());
@@ -121,12 +120,12 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   EXPECT_TRUE(reported_schedule(
       view.show({web_schedule(1, {{.name = "east"}})}, {plane_state("east", 1)})));
   PlaneState scaled = plane_state("east", {});
-  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
+  scaled.updates.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
   EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
   EXPECT_TRUE(
       view.note().contains("HorizontalPodAutoscaler a/up scales Deployment "
                            "a/web in plane east"));
-  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up"}};
+  scaled.updates.autoscalers = {{.namespace_name = "a", .name = "up"}};
   EXPECT_TRUE(reported_schedule(view.show({}, {scaled})));
 }
 

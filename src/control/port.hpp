@@ -34,13 +34,14 @@ struct Receipt {
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
-/// A DaemonSet that is there, or is gone. The store does not keep them; trust asks for them.
-struct DaemonSetNews {
+/// A DaemonSet that exists or was removed. The store does not keep DaemonSets; the trust rules need
+/// them.
+struct DaemonSetUpdate {
   std::string namespace_name;
   std::string name;
   bool exists = true;
 
-  friend bool operator==(const DaemonSetNews&, const DaemonSetNews&) = default;
+  friend bool operator==(const DaemonSetUpdate&, const DaemonSetUpdate&) = default;
 };
 
 /// A kubelet did not run a pod that was bound to its node (SPEC section 8).
@@ -54,8 +55,8 @@ struct KubeletRefusal {
 };
 
 /// What a live cluster reports besides its objects.
-struct LiveNews {
-  std::vector<DaemonSetNews> daemon_sets;
+struct LiveUpdates {
+  std::vector<DaemonSetUpdate> daemon_sets;
   std::vector<KubeletRefusal> kubelet_refusals;
 };
 

@@ -1,8 +1,8 @@
 // QueueTurn: when the queue stage (SPEC section 3) has a turn although no ask is due.
 //
 // The stage runs with every ask. But shares change without an ask, too: a pod is gone, a node
-// comes, a user edits a weight. Without a turn of its own a queue would show the numbers of
-// yesterday, and what it gives back would reach no other queue.
+// comes, a user edits a weight. Without a turn of its own the status of a queue would be outdated,
+// and released room would not reach other queues.
 //
 //  1. A turn is due when a queue, or what queues divide, has changed: at once, but not within
 //     `pace` of the last cycle. A pending ask does not wait for that: it is due itself.

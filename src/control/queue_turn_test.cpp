@@ -59,7 +59,7 @@ TEST_F(QueueTurnTest, WithoutQueuesNothingIsDue) {
   EXPECT_EQ(due(5'000), Time{5'000});
 }
 
-TEST_F(QueueTurnTest, ItsOwnStatusIsNoNewsUnlessRoomMoves) {
+TEST_F(QueueTurnTest, ItsOwnStatusCausesATurnOnlyIfRoomMoves) {
   Queue used = turn_queue(1);
   used.used = {{"cpu", 1'000}};
   apply(used, QueueTurn::By::loop);

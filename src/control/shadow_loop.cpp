@@ -101,7 +101,7 @@ std::optional<PodIndex> find_same(const Cluster& cluster, const Pod& pod) {
   return index;
 }
 
-/// Its leaving is news.
+/// Its departure must be compared.
 bool begins_to_leave(const Cluster& cluster, const Pod& pod) {
   const auto index = find_same(cluster, pod);
   if (!index) return false;
@@ -176,7 +176,7 @@ ShadowLoop::Steps ShadowLoop::split(std::vector<Change> changes) const {
     steps.before = std::move(changes);
     return steps;
   }
-  std::set<PodName> held;  // What comes later of these comes later still.
+  std::set<PodName> held;  // Later changes of these objects are held back as well.
   for (Change& change : changes) {
     const auto* const pod = std::get_if<Pod>(&change);
     const auto* const gone = std::get_if<Removal>(&change);

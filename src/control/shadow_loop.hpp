@@ -4,7 +4,7 @@
 // Of both sides there are the nodes and the victims, with their priorities and how long they had
 // run when the ask was first seen: that is measured for both in the same way, so that it can be
 // compared. The verdict, in this order:
-//  1. Which side found a place: both, only we, only they, neither.
+//  1. Which side found a place: both, only ours, only theirs, neither.
 //  2. The same victims: on the same nodes it is the same decision, else only the node differs.
 //     Members of a group are alike, so only the numbers of members on the nodes count.
 //  3. Fewer or more victims.

@@ -31,8 +31,10 @@ Departures::Departures(const Survey& survey, const Configuration& configuration,
 Departure Departures::classify(PodIndex pod) const {
   const Time deletion = cluster_.pods().deletion[pod];
   if (is_patience_over(deletion)) return Departure::stuck;
-  const bool late = wait_max_ < deletion - now_ && !cluster_.pods().flags[pod].kernel;
-  return late ? Departure::late : Departure::soon;
+  if (pods_rule_ != LeavingRoom::credited || cluster_.pods().flags[pod].kernel) {
+    return Departure::soon;
+  }
+  return wait_max_ < deletion - now_ ? Departure::late : Departure::soon;
 }
 
 Departures::Changes Departures::changes(const Cluster& cluster, const EngineSettings& settings,

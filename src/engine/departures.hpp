@@ -2,7 +2,7 @@
 //
 //   soon   within `engine.leaveWaitMax`: an ask that fits once the pod is gone waits for it
 //   late   later than that: an ask waits for it only if nothing else is found. Kernels are never
-//          late: they end when their session says.
+//          late: they end when their session says. Nor is any pod where `victims` is the rule.
 //   stuck  `engine.leaveTimeout` has passed since the deletion time: no ask waits for it
 //
 // For its own queue a pod that leaves soon or late has left already (SPEC section 3).

@@ -44,9 +44,9 @@ Survey::Survey(const Cluster& cluster, const Configuration& configuration)
   for (std::uint32_t column = 0; column < cluster.resources().size(); ++column) {
     resource_notes_[ResourceIndex{column}] = note(cluster.resources().name(ResourceIndex{column}));
   }
-  for (const Regime regime : {Regime::pods, Regime::sessions, Regime::replicas}) {
-    by_regime_[static_cast<std::size_t>(regime)] =
-        Refused{.reason = RefusalReason::regime, .detail = note(choice_name(regime))};
+  for (std::size_t regime = 0; regime < by_regime_.size(); ++regime) {
+    by_regime_[regime] =
+        Refused{.reason = RefusalReason::regime, .detail = note(choice_names<Regime>[regime])};
   }
   if (!regimes_.mixed()) return;
   for (const NodeIndex node : cluster.home_nodes()) {

@@ -28,7 +28,9 @@ std::optional<HeardAsk> find_queue(const NaiveQueues& queues, HeardAsk heard) {
 std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
                                  const NaiveQueues& queues, const NaiveRegimes& regimes,
                                  const PlanAsk& entry) {
-  if (entry.kind == AskKind::session) return find_session(cluster, entry);
+  for (const OwnRules* const own : all_own_rules) {
+    if (own->kind == entry.kind) return own->find(cluster, entry);
+  }
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::queue) return find_queue(queues, std::move(heard));
   if (entry.kind == AskKind::pod) {
@@ -54,9 +56,9 @@ std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& co
   return heard;
 }
 
-/// Of its pod, or of the first pod of its group; queues and sessions have none.
+/// Of its pod, or of the first pod of its group; asks of other kinds have none.
 std::string_view scheduler_of_ask(const Cluster& cluster, const HeardAsk& heard) {
-  if (heard.session || heard.entry->kind == AskKind::queue) return {};
+  if (heard.own_rules != nullptr || heard.entry->kind == AskKind::queue) return {};
   const Unit& unit = cluster.units()[heard.unit];
   if (unit.kind != UnitKind::group) return scheduler_of(cluster, heard.pods.front());
   std::optional<PodIndex> first;
@@ -158,7 +160,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
       continue;
     }
     find_rules(profiles, hearing, *heard);
-    if (!heard->session) find_victims(hearing, *heard);
+    if (heard->own_rules == nullptr) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }
   judge_left_out(hearing);

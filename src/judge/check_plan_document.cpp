@@ -36,7 +36,9 @@ class ActionJudge {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
       const bool of_replicas = action.scale || action.type == ActionType::force_delete;
-      if (action.type == ActionType::wait || of_replicas || concerns_session(action)) continue;
+      const auto concerns = [&](const OwnRules* own) { return own->concerns(action); };
+      if (action.type == ActionType::wait || of_replicas) continue;
+      if (std::ranges::any_of(all_own_rules, concerns)) continue;
       --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {
@@ -48,7 +50,7 @@ class ActionJudge {
 
  private:
   void expect(const HeardAsk& ask) {
-    if (ask.session) return;
+    if (ask.own_rules != nullptr) return;
     const ActionType type =
         ask.entry->outcome == Outcome::fits ? ActionType::bind : ActionType::nominate;
     for (const PodPlacement& placement : ask.entry->placements) {
@@ -144,8 +146,9 @@ class LossJudge {
   void judge() {
     PlanCost total;
     for (const HeardAsk& ask : hearing_.asks) {
-      if (ask.session || ask.entry->replicas) total = sum(total, ask.entry->cost);
-      if (!ask.session) judge(ask);
+      const bool counts_itself = ask.own_rules != nullptr || ask.entry->replicas;
+      if (counts_itself) total = sum(total, ask.entry->cost);
+      if (ask.own_rules == nullptr) judge(ask);
     }
     if (!all_counted_ || hearing_.asks.size() != hearing_.plan.asks.size()) return;
     for (const PodIndex pod : lost_) total = sum(total, cost(pod));
@@ -155,8 +158,9 @@ class LossJudge {
 
  private:
   void find_units() {
-    const bool any_victims = std::ranges::any_of(
-        hearing_.asks, [](const HeardAsk& ask) { return !ask.session && !ask.victims.empty(); });
+    const bool any_victims = std::ranges::any_of(hearing_.asks, [](const HeardAsk& ask) {
+      return ask.own_rules == nullptr && !ask.victims.empty();
+    });
     if (!any_victims) return;
     const PodColumns& pods = cluster_.pods();
     for (const PodIndex pod : cluster_.each_pod()) {
@@ -434,13 +438,13 @@ class LossJudge {
 void judge_document(Hearing& hearing) {
   const EvictionRules rules(hearing.cluster, hearing.configuration, hearing.plan.now);
   for (const HeardAsk& ask : hearing.asks) {
-    if (ask.session) continue;
+    if (ask.own_rules != nullptr) continue;
     judge_causes(hearing, ask);
     judge_score(hearing, ask, rules);
   }
   LossJudge(hearing).judge();
   ActionJudge(hearing).judge();
-  judge_session_actions(hearing);
+  for (const OwnRules* const own : all_own_rules) own->judge_actions(hearing);
 }
 
 }  // namespace makeway

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,8 @@ namespace makeway {
 
 struct NaiveQueues;
 class NaiveRegimes;
+class PlanWalk;
+struct OwnRules;
 
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
@@ -60,12 +64,12 @@ struct HeardAsk {
   UnitIndex unit;
   /// By which it must have been decided: those of its profile (SPEC section 8).
   const Configuration* rules = nullptr;
-  std::string pinned_to;             ///< Judged by SPEC section 5: the only node it can run on.
-  std::int32_t priority = 0;         ///< The unit's scheduling priority.
-  std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
-  std::vector<HeardVictim> victims;  ///< Those that are bound pods, each once.
-  // Of a session (check_plan_sessions.cpp), whose victims are sessions:
-  bool session = false;
+  std::string pinned_to;                ///< Judged by SPEC section 5: the only node it can run on.
+  std::int32_t priority = 0;            ///< The unit's scheduling priority.
+  std::vector<PodIndex> pods;           ///< The pod, or the members of the group.
+  std::vector<HeardVictim> victims;     ///< Those that are bound pods, each once.
+  const OwnRules* own_rules = nullptr;  ///< Null: it and its victims are pods.
+  // Of a session (check_plan_sessions.cpp):
   std::vector<PodIndex> rows_leaving;  ///< Of its victims' kernels; each once.
   struct RowPlace {
     PodIndex row;
@@ -137,14 +141,22 @@ class EvictionRules {
   Time now_;
 };
 
-void judge_queues(Hearing& hearing);  ///< The queue stage: laws 1, 3, 4, 8 and 9.
-/// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
-std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
-/// An action about a session or one of its kernels.
-bool concerns_session(const PlanAction& action);
-/// Law 9: the actions about sessions are those that the entries mean.
-void judge_session_actions(Hearing& hearing);
+/// How a kind of ask is judged that is no pod or group, and whose victims are none.
+struct OwnRules {
+  AskKind kind;
+  /// Nothing: it is not there.
+  std::optional<HeardAsk> (*find)(const Cluster& cluster, const PlanAsk& entry);
+  /// Judges one ask after the other in the order of the plan, and settles each.
+  std::function<void(const HeardAsk&)> (*judge)(PlanWalk& walk);
+  /// Whether it is about an object of the kind or a part of one.
+  bool (*concerns)(const PlanAction& action);
+  /// Law 9: these actions are those that the entries mean.
+  void (*judge_actions)(Hearing& hearing);
+};
+extern const OwnRules session_rules;  // check_plan_sessions.cpp
+inline constexpr std::array all_own_rules = {&session_rules};
 
+void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6: no second eviction.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
 void judge_document(Hearing& hearing);  ///< Law 9.

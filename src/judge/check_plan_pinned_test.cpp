@@ -111,14 +111,14 @@ TEST(CheckPlanPinned, VictimsAreCounted) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 
-TEST(CheckPlanPinned, NoPodLeavesBeforeTheStartDelay) {  // law 2
+TEST(CheckPlanPinned, NoPodLeavesBeforeTheStartDelay) {  // law 2; its age must exceed the delay
   Pod object = pinned(pod("agent", "", 100, 400), "n1");
   object.notes.reserved_since = Time{now.ms - 20'000};
   Scene scene(node("n1", 1000), object, pod("low", "n1", 10, 1000));
   scene.ask("agent", Outcome::preempts, "n1", {"low"});
-  scene.configuration.required_node.preemption_start_delay = {20'000};
+  scene.configuration.required_node.preemption_start_delay = {19'999};
   EXPECT_EQ(scene.laws(), Laws{});
-  scene.configuration.required_node.preemption_start_delay = {20'001};
+  scene.configuration.required_node.preemption_start_delay = {20'000};
   EXPECT_EQ(scene.laws(), Laws{2});
 }
 

@@ -212,25 +212,42 @@ class PodJudge {
                              [&](NodeIndex each) { return fit.fits(each); });
       }
     }
+    const auto rule = walk_.configuration().required_node.leaving_room;
+    bool credits = rule == PinnedLeavingRoom::credited;
+    if (!credits) with_leaving_room(true, [&](NaiveFit& fit) { credits = keeps_promise(fit); });
+    with_leaving_room(credits, [&](NaiveFit& fit) { judge_after(fit, node, free_now); });
+  }
+
+ private:
+  /// A pinned ask has its own rule about the room of pods that leave its node.
+  void with_leaving_room(bool credits, const std::function<void(NaiveFit&)>& judge) {
     NaiveFit fit(walk_.after(), ask_.pods.front());
-    const std::vector<PodIndex> away = moved_by_leaving_room(true);
-    const std::vector<PodIndex> there = moved_by_leaving_room(false);
+    const std::vector<PodIndex> away = moved_by_leaving_room(credits, true);
+    const std::vector<PodIndex> there = moved_by_leaving_room(credits, false);
     for (const PodIndex pod : away) fit.remove(pod);
     for (const PodIndex pod : there) fit.put_back(pod);
     respect_claims(fit);
-    judge_after(fit, node, free_now);
+    judge(fit);
     for (const PodIndex pod : away) fit.put_back(pod);
     for (const PodIndex pod : there) fit.remove(pod);
   }
 
- private:
-  /// A pinned ask has its own rule about the room of leaving pods: those that it counts as being
-  /// away although others do not, or (`away` false) the other way round.
-  std::vector<PodIndex> moved_by_leaving_room(bool away) const {
+  /// Where leaving pods are not credited, they are to a pod to which their room was promised.
+  bool keeps_promise(NaiveFit& fit) {
+    const PodColumns& pods = walk_.cluster().pods();
+    const NodeIndex nominated = pods.nominated[fit.ask()];
+    if (!nominated.exists() || std::ranges::find(pinned_nodes_, nominated) == pinned_nodes_.end()) {
+      return false;
+    }
+    const bool only_reserved = walk_.cluster().notes(pods.notes[fit.ask()]).only_reserved();
+    return !only_reserved && fits_after(fit, nominated);
+  }
+
+  /// Those that this rule counts as being away although others do not, or (`away` false) the other
+  /// way round.
+  std::vector<PodIndex> moved_by_leaving_room(bool credits, bool away) const {
     std::vector<PodIndex> moved;
     for (const NodeIndex node : pinned_nodes_) {
-      const bool credits =
-          walk_.configuration().required_node.leaving_room == PinnedLeavingRoom::credited;
       for (const PodIndex pod : walk_.cluster().order().pods(node)) {
         if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
         if (walk_.rules().late(pod)) continue;  // As for every ask.
@@ -464,7 +481,8 @@ class PodJudge {
 
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
-  const std::function<void(const HeardAsk&)> judge_session = session_judge(walk);
+  std::map<AskKind, std::function<void(const HeardAsk&)>> judges;
+  for (const OwnRules* const own : all_own_rules) judges.emplace(own->kind, own->judge(walk));
   bool listed = false;
   for (const HeardAsk& ask : hearing.asks) {
     judge_crossing(walk, ask, listed);
@@ -473,9 +491,8 @@ void judge_places(Hearing& hearing) {
       continue;
     }
     judge_form(walk, ask);
-    if (ask.session) {
-      judge_session(ask);
-      walk.settle_session(ask);
+    if (ask.own_rules != nullptr) {
+      judges.at(ask.own_rules->kind)(ask);
       continue;
     }
     if (ask.entry->kind == AskKind::pod) {

@@ -186,7 +186,7 @@ void place_others(ReplicaHearing& court) {
       court.after.add(place.node, court.requests(place.row));
       if (ask.entry->outcome == Outcome::fits) court.now.add(place.node, court.requests(place.row));
     }
-    if (ask.session) continue;
+    if (ask.own_rules != nullptr) continue;
     for (const PodPlacement& placement : ask.entry->placements) {
       const auto pod = cluster.find_pod(placement.namespace_name, placement.name, placement.plane);
       const auto node = cluster.find_node(placement.node, placement.plane);

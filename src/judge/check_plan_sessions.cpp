@@ -11,7 +11,6 @@
 //               one of them could stay (4); those that leave first by the order are not enough (9).
 //   the claim that there is no room (10), and what the plan says becomes of each victim (9).
 // That kernels find room is claimed only where a search of all ways ended (KernelRoom).
-/// Law 9: the actions about sessions are those that the entries mean.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,14 +55,12 @@ std::vector<PodIndex> moving_rows(const Cluster& cluster, const Named& session, 
   return found;
 }
 
-}  // namespace
-
 std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry) {
   const auto& sessions = cluster.own<Session>();
   const auto own = sessions.find({entry.namespace_name, entry.name});
   if (own == sessions.end() || !entry.session) return std::nullopt;
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
-  heard.session = true;
+  heard.own_rules = &session_rules;
   heard.priority = entry.priority;
   heard.pods = moving_rows(cluster, entry, false);
   const std::vector<KernelRows> rows = rows_of(cluster, entry);
@@ -91,6 +88,8 @@ bool concerns_session(const PlanAction& action) {
   const bool ends = action.type == ActionType::evict && action.node.empty();
   return kernel || own_type || ends || (action.ask && action.ask->kind == RefKind::session);
 }
+
+}  // namespace
 
 void PlanWalk::settle_session(const HeardAsk& ask) {
   for (const PodIndex row : ask.rows_leaving) {
@@ -667,17 +666,14 @@ class SessionJudge {
   std::map<SessionKey, std::string> taken_;  ///< Victims, and the asks that they are for.
 };
 
-// ---- Law 9
-
-}  // namespace
-
 std::function<void(const HeardAsk&)> session_judge(PlanWalk& walk) {
-  return [judge = SessionJudge(walk)](const HeardAsk& ask) mutable { judge.judge(ask); };
+  return [&walk, judge = SessionJudge(walk)](const HeardAsk& ask) mutable {
+    judge.judge(ask);
+    walk.settle_session(ask);
+  };
 }
 
 // ---- Actions ------------------------------------------------------------------------------------
-
-namespace {
 
 using SessionActionKey = std::tuple<ActionType, std::string, std::string, std::string, std::string,
                                     std::optional<Time>>;  ///< Type, object, uid, node, ask, until.
@@ -738,13 +734,11 @@ std::string session_called(const std::string& object) {
   return "Session " + object.substr(0, object.find('/', name));
 }
 
-}  // namespace
-
 void judge_session_actions(Hearing& hearing) {
   std::map<SessionActionKey, int> open;
   if (hearing.configuration.session.enabled) expect_ends(hearing, open);
   for (const HeardAsk& ask : hearing.asks) {
-    if (ask.session) expect_actions(hearing, ask, open);
+    if (ask.own_rules == &session_rules) expect_actions(hearing, ask, open);
   }
   for (const PlanAction& action : hearing.plan.actions) {
     if (!concerns_session(action) || action.type == ActionType::wait) continue;
@@ -759,5 +753,13 @@ void judge_session_actions(Hearing& hearing) {
                          count > 0 ? "is missing" : "has no reason");
   }
 }
+
+}  // namespace
+
+constinit const OwnRules session_rules = {.kind = AskKind::session,
+                                          .find = find_session,
+                                          .judge = session_judge,
+                                          .concerns = concerns_session,
+                                          .judge_actions = judge_session_actions};
 
 }  // namespace makeway

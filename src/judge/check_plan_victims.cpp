@@ -261,7 +261,7 @@ class VictimJudge {
     for (const HeardAsk& ask : hearing_.asks) find_placed(ask);
     for (const HeardAsk& ask : hearing_.asks) {
       if (!asked_.insert(ask.text).second) report(8, ask, "it asks twice");
-      if (ask.session) continue;
+      if (ask.own_rules != nullptr) continue;
       judge_ask(ask);
       for (const HeardVictim& victim : ask.victims) {
         judge_priority(ask, victim);
@@ -315,9 +315,9 @@ class VictimJudge {
   void judge_pinned(const HeardAsk& ask) {
     const RequiredNodeSettings& settings = hearing_.configuration.required_node;
     const Time since = reserved_since(cluster_, ask.pods.front(), hearing_.plan.now);
-    if (hearing_.plan.now < since + settings.preemption_start_delay) {
-      report(2, ask, "its reservation may not preempt before {}",
-             to_text(since + settings.preemption_start_delay));
+    const Duration delay = settings.preemption_start_delay;
+    if (delay.ms > 0 && hearing_.plan.now <= since + delay) {
+      report(2, ask, "its reservation may not preempt until {} has passed", to_text(since + delay));
     }
     if (std::ssize(ask.victims) > settings.max_victims) {
       report(2, ask, "it has {} victims, and required_node.maxVictims is {}", ask.victims.size(),

@@ -109,6 +109,8 @@ bool HeardQueueRoom::same_queue(const HeardAsk& ask, PodIndex pod) const {
   return concerns(ask) && row_of(pod) == queue_of(ask);
 }
 
+bool HeardQueueRoom::infrastructure(PodIndex pod) const { return queues_.apart(pod); }
+
 const HeardQueueRoom::Pods& HeardQueueRoom::bound_pods(const HeardAsk& ask) const {
   const std::size_t queue = queue_of(ask);
   return queue == queues_.queues.size() ? queues_.outside : queues_.queues[queue].bound;
@@ -544,13 +546,17 @@ std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
   const NaiveWorld& world = after_ ? *after_ : now_;
   for (const PodIndex pod : queue_room_.bound_pods(ask)) {
-    // A pinned pod would come back at once: its queue does not limit it.
+    // A pinned pod would come back at once, and a leaving pod is not evicted again.
     if (!world.where(pod).exists() || !pinned_to(cluster_, pod).empty()) continue;
+    if (rules_.leaving(pod)) continue;
     if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
       continue;
     }
     const std::vector<PodIndex> together = rules_.leaves_with(pod);
-    if (has_arrived(pod)) continue;
+    // Mirror pods and others that no queue limits would come back at once, too.
+    const bool returns = std::ranges::any_of(
+        together, [&](PodIndex member) { return queue_room_.infrastructure(member); });
+    if (has_arrived(pod) || returns) continue;
     for (const PodIndex member : together) {
       if (world.where(member).exists()) away.insert(member);
     }

@@ -45,6 +45,8 @@ class HeardQueueRoom {
   std::string name(const HeardAsk& ask) const;
 
   bool same_queue(const HeardAsk& ask, PodIndex pod) const;
+  /// No queue limits it, and it comes back at once.
+  bool infrastructure(PodIndex pod) const;
   /// Of the ask's queue, which must limit it.
   const Pods& bound_pods(const HeardAsk& ask) const;
 
@@ -241,10 +243,6 @@ class PlanWalk {
 
 /// The outcome names a place, so there must be one; an ask that waits for a delay has none.
 bool has_place(const PlanAsk& entry);
-
-/// Judges sessions (check_plan_sessions.cpp), one after the other in the order of the plan; each
-/// before the walk settles it.
-std::function<void(const HeardAsk&)> session_judge(PlanWalk& walk);
 
 /// Where the members of a group go: the same laws as for pods, for all of them together.
 void judge_group(PlanWalk& walk, const HeardAsk& ask);

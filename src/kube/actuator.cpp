@@ -259,10 +259,10 @@ void Actuator::saw_plane(const PlaneState& seen_object, std::vector<ObjectState>
   PlaneCache& plane = planes_[seen_object.plane];
   plane.sees = seen_object.sees;
   plane.objects.take(seen_object.changes, std::move(objects_seen), answers);
-  plane.deployments.take(seen_object.news);
+  plane.deployments.take(seen_object.updates);
 }
 
-void Actuator::tend(Time now) {
+void Actuator::reconcile(Time now) {
   PlanJobs jobs = sessions_.repairs(cache_, now);
   if (!jobs.jobs.empty()) order({.plan_now = now, .jobs = std::move(jobs)});
 }
@@ -305,7 +305,7 @@ void Actuator::order(Order order) {
   connection_->http().wake();
 }
 
-void Actuator::tell(const std::vector<MarkNotice>& notices) {
+void Actuator::report_marks(const std::vector<MarkNotice>& notices) {
   PlanJobs jobs;
   for (const MarkNotice& notice : notices) {
     const bool is_group = notice.kind == ObjectKind::pod_group;
@@ -323,7 +323,7 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
 }
 
 /// What was wrong before and is not any more is reported, too; of all others nothing.
-void Actuator::state(const OwnFindings& wrong) {
+void Actuator::report_findings(const OwnFindings& wrong) {
   if (is_stated_ && wrong == wrong_) return;
   wrong_ = wrong;
   is_stated_ = true;
@@ -532,7 +532,7 @@ void Actuator::take_plane_answers() {
 
 void Actuator::publish() {
   std::vector<Receipt> receipts = queue_.take_receipts();
-  const bool has_news = !receipts.empty();
+  const bool has_receipts = !receipts.empty();
   {
     const std::scoped_lock lock(mutex_);
     std::ranges::move(receipts, std::back_inserter(receipts_));
@@ -551,7 +551,7 @@ void Actuator::publish() {
     is_idle_ = orders_.empty() && queue_.is_idle() && requests_->size() == 0 && away_.empty();
     if (is_idle_) idle_changed_.notify_all();
   }
-  if (has_news && tools_.wake) tools_.wake();
+  if (has_receipts && tools_.wake) tools_.wake();
 }
 
 }  // namespace makeway::kube

@@ -60,9 +60,9 @@ class Actuator final : public PlanCarrier {
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectState>&& objects_seen) override;
   void saw_plane(const PlaneState& seen_object, std::vector<ObjectState>&& objects_seen) override;
-  void tend(Time now) override;
-  void tell(const std::vector<MarkNotice>& notices) override;
-  void state(const OwnFindings& wrong) override;
+  void reconcile(Time now) override;
+  void report_marks(const std::vector<MarkNotice>& notices) override;
+  void report_findings(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
   std::size_t awaiting() const override { return cache_.awaiting(); }

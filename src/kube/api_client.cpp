@@ -16,7 +16,8 @@ constexpr int accepted = 200;
 
 ApiError malformed(const Asked& asked, Problem problem) {
   problem.object = asked.request;
-  problem.message = fmt::format("an API server does not answer so: {}", problem.message);
+  problem.message =
+      fmt::format("the response is not from a Kubernetes API server: {}", problem.message);
   problem.remedy = "is this the URL of an API server? look at `server`";
   return {.failure = Failure::malformed, .status = accepted, .problem = std::move(problem)};
 }
@@ -164,23 +165,25 @@ ApiResult<ObjectPages> ApiClient::list_once(const ServedResource& served) {
     if (!answer) return std::unexpected(answer.error());
     const auto page = read_list_page(answer->body);
     if (!page) return std::unexpected(malformed(asked, page.error()));
-    const auto lie = [&](std::string field, std::string_view value, std::string message) {
+    const auto unexpected_answer = [&](std::string field, std::string_view value,
+                                       std::string message) {
       return std::unexpected(malformed(
           asked,
           {.field = std::move(field), .value = shorten(value), .message = std::move(message)}));
     };
     if (page->kind != wanted_kind) {
-      return lie("kind", page->kind, fmt::format("expected {}", wanted_kind));
+      return unexpected_answer("kind", page->kind, fmt::format("expected {}", wanted_kind));
     }
     if (!page->holds_only(served.resource->kind)) {
-      return lie("items", wanted_kind, "it holds objects of another kind");
+      return unexpected_answer("items", wanted_kind, "it holds objects of another kind");
     }
     if (!page->continue_token.empty() && page->continue_token == token) {
-      return lie("metadata.continue", token, "the same page follows itself");
+      return unexpected_answer("metadata.continue", token, "the same page follows itself");
     }
     all.bytes += answer->body.size();
     if (all.bytes > limits_.list_bytes_max) {
-      return lie({}, {}, fmt::format("the list has more than {} bytes", limits_.list_bytes_max));
+      return unexpected_answer(
+          {}, {}, fmt::format("the list has more than {} bytes", limits_.list_bytes_max));
     }
     if (all.pages.empty()) all.resource_version = page->resource_version;
     all.pages.push_back(std::move(answer->body));

@@ -121,7 +121,7 @@ TEST(ApiClient, PausesDoubleAndVary) {
   }
 }
 
-struct LieCase {
+struct BadAnswerCase {
   Kind kind;
   int times;
   Failure failure;
@@ -130,8 +130,9 @@ struct LieCase {
 
 /// Issue 22, point 1: a server that lies costs an error, never a crash or unbounded memory.
 TEST(ApiClient, LiesCostAnError) {
-  const std::vector<LieCase> cases = {
-      {Kind::broken_json, 9, Failure::malformed, "an API server does not answer so"},
+  const std::vector<BadAnswerCase> cases = {
+      {Kind::broken_json, 9, Failure::malformed,
+       "the response is not from a Kubernetes API server"},
       {Kind::endless_list, 100, Failure::malformed, "the list has more than 9 pages"},
       {Kind::same_page, 100, Failure::malformed, "the same page follows itself"},
       {Kind::cut, 100, Failure::cut, "the connection ended without an answer"},
@@ -139,7 +140,7 @@ TEST(ApiClient, LiesCostAnError) {
       {Kind::huge_header, 100, Failure::too_large, "the headers of the answer have more than"},
       {Kind::no_http, 100, Failure::malformed, "it does not speak HTTP"},
   };
-  for (const LieCase& each : cases) {
+  for (const BadAnswerCase& each : cases) {
     LiveServer live;
     live.limits.pages_max = 9;
     live.server.fail({.kind = each.kind, .times = each.times});

@@ -71,15 +71,15 @@ Failure failure_of(int status) {
 /// "the server refuses (403 Forbidden)" without a sentence of its own.
 std::string_view meaning_of(Failure failure) {
   switch (failure) {
-    case Failure::unauthorized: return "the server does not accept our credentials";
-    case Failure::forbidden: return "the server knows us and does not allow it";
-    case Failure::not_found: return "the server has nothing there";
-    case Failure::conflict: return "another client was faster";
-    case Failure::expired: return "the server has forgotten that version";
-    case Failure::throttled: return "the server has too much to do";
+    case Failure::unauthorized: return "authentication failed";
+    case Failure::forbidden: return "permission denied";
+    case Failure::not_found: return "not found";
+    case Failure::conflict: return "the object was changed by another client";
+    case Failure::expired: return "the resource version expired";
+    case Failure::throttled: return "the server is overloaded";
     case Failure::server: return "the server failed";
     case Failure::invalid: return "the server does not accept the request";
-    default: return "an API server does not answer so";
+    default: return "the response is not from a Kubernetes API server";
   }
 }
 
@@ -103,7 +103,7 @@ std::string remedy_for(Failure failure, const Asked& asked) {
              "--etcd-compaction-interval";
     case Failure::not_found: return "is this the URL of an API server? look at `server`";
     case Failure::throttled:
-    case Failure::server: return "try again later; `kubectl get --raw /readyz` tells how it is";
+    case Failure::server: return "try again later; `kubectl get --raw /readyz` shows its state";
     case Failure::malformed: return "is this the URL of an API server? look at `server`";
     default: return {};
   }

@@ -1,6 +1,6 @@
 // ApiError: why the API server gave no answer, or not the one that was wanted.
 //
-// The kind of failure says what the caller does next; the problem tells the user which request it
+// The kind of failure says what the caller does next; the problem reports which request it
 // was, what went wrong and what to do about it. Decisions never look at a message (kubernetes-live,
 // section 0): only at the kind, the status and the server's reason.
 #pragma once
@@ -32,9 +32,9 @@ enum class Failure : std::uint8_t {
   dns,          ///< No such host.
   refused,      ///< Connection refused, or no route to the host.
   tls,          ///< No secure connection.
-  proxy,        ///< The proxy refuses or is not there.
+  proxy,        ///< The proxy refused or is not reachable.
   timeout,      ///< Too slow.
-  cut,          ///< The connection broke.
+  cut,          ///< The connection was lost.
   credentials,  ///< Ours cannot be read or made; nothing was sent.
 };
 

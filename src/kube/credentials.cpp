@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "kube/base64.hpp"
+#include "base/base64.hpp"
 #include "kube/exec_plugin.hpp"
 
 namespace makeway::kube {

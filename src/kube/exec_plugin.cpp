@@ -16,10 +16,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/base64.hpp"
 #include "codec/descriptor.hpp"
 #include "codec/json_text.hpp"
 #include "codec/writer.hpp"
-#include "kube/base64.hpp"
 
 namespace makeway::kube {
 
@@ -120,7 +120,7 @@ std::string listen(const ProgramOrder& order, Pipe& out, Pipe& error,
     const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return fmt::format("it took longer than {}", to_text(order.time_max));
-    // One byte more than allowed tells that there is more.
+    // One byte more than allowed shows that there is more.
     if (ends[0].revents != 0 && !read_some(out.read, result.out, order.bytes_max + 1)) {
       out.read.close();
     }

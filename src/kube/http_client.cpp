@@ -279,25 +279,25 @@ constexpr std::array meanings = {
             "certificate-authority must be a PEM file"},
     Meaning{CURLE_SSL_CERTPROBLEM, Failure::tls, "our certificate or its key cannot be used",
             "client-certificate and client-key must be PEM files that belong together"},
-    Meaning{CURLE_SSL_CONNECT_ERROR, Failure::tls, "no secure connection came about",
+    Meaning{CURLE_SSL_CONNECT_ERROR, Failure::tls, "the TLS handshake failed",
             "does that port speak TLS? look at `server` in the kubeconfig file"},
     Meaning{CURLE_OPERATION_TIMEDOUT, Failure::timeout, "no answer in time", "try again"},
     Meaning{CURLE_GOT_NOTHING, Failure::cut, "the connection ended without an answer", "try again"},
     Meaning{CURLE_PARTIAL_FILE, Failure::cut, "the answer ended half way", "try again"},
-    Meaning{CURLE_RECV_ERROR, Failure::cut, "the connection broke", "try again"},
-    Meaning{CURLE_SEND_ERROR, Failure::cut, "the connection broke", "try again"},
-    Meaning{CURLE_HTTP2, Failure::cut, "the connection broke", "try again"},
-    Meaning{CURLE_HTTP2_STREAM, Failure::cut, "the connection broke", "try again"},
-    Meaning{CURLE_PROXY, Failure::proxy, "the proxy refuses", "look at proxy-url"},
+    Meaning{CURLE_RECV_ERROR, Failure::cut, "connection lost", "try again"},
+    Meaning{CURLE_SEND_ERROR, Failure::cut, "connection lost", "try again"},
+    Meaning{CURLE_HTTP2, Failure::cut, "connection lost", "try again"},
+    Meaning{CURLE_HTTP2_STREAM, Failure::cut, "connection lost", "try again"},
+    Meaning{CURLE_PROXY, Failure::proxy, "the proxy refused the connection", "look at proxy-url"},
     Meaning{CURLE_UNSUPPORTED_PROTOCOL, Failure::malformed, "it does not speak HTTP", check_server},
     Meaning{CURLE_WEIRD_SERVER_REPLY, Failure::malformed, "it does not speak HTTP", check_server},
     Meaning{CURLE_OUT_OF_MEMORY, Failure::malformed, "its answer cannot be read", check_server},
 };
 /// Not a byte of the request had left.
 constexpr Meaning never_connected{CURLE_OPERATION_TIMEDOUT, Failure::refused,
-                                  "no connection came about in time",
-                                  "is the API server running, and is the way to it open?"};
-constexpr Meaning other_meaning{CURLE_OK, Failure::cut, "the connection broke", "try again"};
+                                  "connecting timed out",
+                                  "is the API server running, and is it reachable from here?"};
+constexpr Meaning other_meaning{CURLE_OK, Failure::cut, "connection lost", "try again"};
 
 ApiError error_of(const Transfer& transfer, CURLcode code, const HttpSettings& settings) {
   const auto* const found = std::ranges::find(meanings, code, &Meaning::code);
@@ -310,7 +310,7 @@ ApiError error_of(const Transfer& transfer, CURLcode code, const HttpSettings& s
   constexpr long refused_from = 300;
   const bool proxy_is_gone = meaning.failure == Failure::refused && !settings.proxy.empty();
   if (connect_status >= refused_from || proxy_is_gone) {
-    meaning = {code, Failure::proxy, "the proxy refuses or is not there",
+    meaning = {code, Failure::proxy, "the proxy refused the connection or is not reachable",
                "look at proxy-url in the kubeconfig file, or HTTPS_PROXY"};
   }
   std::string message(meaning.message);

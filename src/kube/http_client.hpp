@@ -6,8 +6,8 @@
 //  2. Everything has an end: connecting, the whole request or the silence of a stream, the bytes of
 //     an answer and of its headers. What goes beyond costs that request only.
 //     A connection whose bytes are not acknowledged for `unacknowledged_max` is given up, and so is
-//     one on which a request ran out of time while nothing at all was heard: a path that swallows
-//     everything would otherwise be used for as long as TCP has patience, some 15 minutes.
+//     one on which a request ran out of time while nothing at all was heard: a network path that
+//     drops all packets would otherwise be used until TCP times out, after about 15 minutes.
 //  3. It never retries: the caller knows what may be asked twice (api_client.hpp). One exception
 //     is curl's own: a kept connection that turns out to be closed before a byte of the answer came
 //     is replaced, so a write may arrive twice and needs a guard that makes the second one

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/base64.hpp"
 #include "codec/json_value.hpp"
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
-#include "kube/base64.hpp"
 
 namespace makeway::kube {
 namespace {

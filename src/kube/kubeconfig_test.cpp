@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kube/base64.hpp"
+#include "base/base64.hpp"
 
 namespace makeway::kube {
 namespace {

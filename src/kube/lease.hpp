@@ -58,7 +58,7 @@ class LeaseMachine {
   void answered(const Call& call, const ApiResult<HttpAnswer>& result, Time sent, Time now);
   /// When `next` is due.
   Time due() const { return due_; }
-  /// Gives it back, if we hold it.
+  /// Releases it, if this process holds it.
   std::optional<Call> release(Time server_now) const;
 
   bool leads(Time now) const;
@@ -95,7 +95,7 @@ class LeaseKeeper {
               WriteGate& gate, std::function<Time()> server_now, std::function<void()> on_loss);
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
-  /// Gives it back; everything that writes must have stopped.
+  /// Releases it; all writers must have stopped.
   ~LeaseKeeper();
 
   /// Whether we lead, within that time.

@@ -92,7 +92,7 @@ TEST_F(LeaseMachineTest, WaitsForTheHolder) {
   EXPECT_EQ(next(), "GET");
 }
 
-TEST_F(LeaseMachineTest, GivenBackItIsTakenAtOnce) {
+TEST_F(LeaseMachineTest, AReleasedLeaseIsTakenAtOnce) {
   next();
   reply(200, lease_text("", 1));
   EXPECT_EQ(machine.due(), now);
@@ -137,7 +137,7 @@ TEST_F(LeaseMachineTest, PauseIsReadAndKept) {
   EXPECT_EQ(machine.pause(), WritePause::all);
 }
 
-TEST_F(LeaseMachineTest, IsGivenBack) {
+TEST_F(LeaseMachineTest, IsReleased) {
   EXPECT_FALSE(machine.release(lease_now).has_value());
   lead();
   const auto given = machine.release(lease_now);

@@ -97,14 +97,14 @@ std::optional<Listed> list_plane(ApiClient& client,
   return reading.problems.empty() ? std::optional(std::move(listed)) : std::nullopt;
 }
 
-void read_news(std::string_view kind, std::string_view page, PlaneNews& news) {
+void read_updates(std::string_view kind, std::string_view page, PlaneUpdates& updates) {
   const auto tree = parse_json_value(page);
   if (!tree) return;
   for (const JsonValue& object : items_in(*tree, "items")) {
     if (kind == deployment_kind) {
-      if (auto each = read_deployment(object)) news.deployments.push_back(*std::move(each));
+      if (auto each = read_deployment(object)) updates.deployments.push_back(*std::move(each));
     } else if (auto each = read_autoscaler(object)) {
-      news.autoscalers.push_back(*std::move(each));
+      updates.autoscalers.push_back(*std::move(each));
     }
   }
 }
@@ -131,7 +131,7 @@ PlaneReading read_live_plane(ApiClient& client, std::string plane,
     const std::string name = fmt::format("live: {}: {}", reading.plane, resource->plural);
     for (const PaddedText& page : pages.pages) {
       if (is_plane_news(resource->kind)) {
-        read_news(resource->kind, page.view(), reading.news);
+        read_updates(resource->kind, page.view(), reading.updates);
       } else {
         take(name, page.view(), reading.plane);
       }
@@ -148,7 +148,7 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
     objects_seen.push_back({.plane = each.plane,
                             .sees = each.sees,
                             .changes = leaving_in(cluster, each.plane),
-                            .news = each.news});
+                            .updates = each.updates});
   }
   std::vector<Change> home;
   std::set<std::pair<std::string, std::string>> hidden;  // Until it is shown.

@@ -54,8 +54,8 @@ LiveReading read_live_cluster(
 struct PlaneReading {
   std::string plane;
   bool sees = false;
-  PlaneNews news;     ///< What scales there.
-  Problems problems;  ///< Why it was not seen; warnings.
+  PlaneUpdates updates;  ///< What scales there.
+  Problems problems;     ///< Why it was not seen; warnings.
 };
 
 /// `take` gets the pages, when all are there; `progress` may be empty.

@@ -29,10 +29,10 @@ void ChangeMailbox::put(Change change, std::optional<ObjectState> seen_object) {
   changed();
 }
 
-void ChangeMailbox::put(DaemonSetNews news) {
+void ChangeMailbox::put(DaemonSetUpdate update) {
   {
     const std::scoped_lock lock(mutex_);
-    daemon_sets_[{std::move(news.namespace_name), std::move(news.name)}] = news.exists;
+    daemon_sets_[{std::move(update.namespace_name), std::move(update.name)}] = update.exists;
   }
   changed();
 }
@@ -45,20 +45,20 @@ void ChangeMailbox::put(KubeletRefusal refusal) {
   changed();
 }
 
-void ChangeMailbox::put(DeploymentNews news) {
+void ChangeMailbox::put(DeploymentUpdate update) {
   {
     const std::scoped_lock lock(mutex_);
-    std::pair name(news.namespace_name, news.name);
-    deployments_.insert_or_assign(std::move(name), std::move(news));
+    std::pair name(update.namespace_name, update.name);
+    deployments_.insert_or_assign(std::move(name), std::move(update));
   }
   changed();
 }
 
-void ChangeMailbox::put(AutoscalerNews news) {
+void ChangeMailbox::put(AutoscalerUpdate update) {
   {
     const std::scoped_lock lock(mutex_);
-    std::pair name(news.namespace_name, news.name);
-    autoscalers_.insert_or_assign(std::move(name), std::move(news));
+    std::pair name(update.namespace_name, update.name);
+    autoscalers_.insert_or_assign(std::move(name), std::move(update));
   }
   changed();
 }
@@ -87,14 +87,16 @@ ChangeMailbox::Taken ChangeMailbox::take_all() {
     const std::scoped_lock lock(mutex_);
     entries.swap(entries_);
     daemon_sets.swap(daemon_sets_);
-    taken.news.kubelet_refusals.swap(kubelet_refusals_);
-    for (auto& [name, news] : deployments_) taken.plane_news.deployments.push_back(std::move(news));
-    for (auto& [name, news] : autoscalers_) taken.plane_news.autoscalers.push_back(std::move(news));
+    taken.updates.kubelet_refusals.swap(kubelet_refusals_);
+    for (auto& [name, update] : deployments_)
+      taken.plane_updates.deployments.push_back(std::move(update));
+    for (auto& [name, update] : autoscalers_)
+      taken.plane_updates.autoscalers.push_back(std::move(update));
     deployments_.clear();
     autoscalers_.clear();
   }
   for (const auto& [name, exists] : daemon_sets) {
-    taken.news.daemon_sets.push_back(
+    taken.updates.daemon_sets.push_back(
         {.namespace_name = name.first, .name = name.second, .exists = exists});
   }
   std::vector<Change>& changes = taken.changes;
@@ -154,10 +156,10 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection, std::uint64_t jitter_
             missing_.insert_or_assign(failed.resource->plural, error);
           },
           use,
-          {.daemon_set = [this](DaemonSetNews news) { mailbox_.put(std::move(news)); },
+          {.daemon_set = [this](DaemonSetUpdate update) { mailbox_.put(std::move(update)); },
            .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); },
-           .deployment = [this](DeploymentNews news) { mailbox_.put(std::move(news)); },
-           .autoscaler = [this](AutoscalerNews news) { mailbox_.put(std::move(news)); }},
+           .deployment = [this](DeploymentUpdate update) { mailbox_.put(std::move(update)); },
+           .autoscaler = [this](AutoscalerUpdate update) { mailbox_.put(std::move(update)); }},
           std::move(plane)) {}
 
 LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,

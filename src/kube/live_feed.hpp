@@ -45,17 +45,17 @@ class ChangeMailbox {
  public:
   /// With what a write must know of that very version of the object, if there will be writes.
   void put(Change change, std::optional<ObjectState> seen_object = std::nullopt);
-  void put(DaemonSetNews news);
+  void put(DaemonSetUpdate update);
   void put(KubeletRefusal refusal);
-  void put(DeploymentNews news);
-  void put(AutoscalerNews news);
+  void put(DeploymentUpdate update);
+  void put(AutoscalerUpdate update);
   /// Everything that is there, by kind, namespace and name.
   std::vector<Change> take() { return take_all().changes; }
   struct Taken {
     std::vector<Change> changes;
     std::vector<ObjectState> objects_seen;  ///< Of objects among them.
-    LiveNews news;                          ///< Refusals in the order in which they came.
-    PlaneNews plane_news;                   ///< By namespace and name.
+    LiveUpdates updates;                    ///< Refusals in the order in which they came.
+    PlaneUpdates plane_updates;             ///< By namespace and name.
   };
   /// The object states are of the same moment as the changes.
   Taken take_all();
@@ -92,8 +92,8 @@ class ChangeMailbox {
   std::map<ChangeKey, Entry> entries_;
   std::map<std::pair<std::string, std::string>, bool> daemon_sets_;  ///< Whether they exist.
   std::vector<KubeletRefusal> kubelet_refusals_;
-  std::map<std::pair<std::string, std::string>, DeploymentNews> deployments_;
-  std::map<std::pair<std::string, std::string>, AutoscalerNews> autoscalers_;
+  std::map<std::pair<std::string, std::string>, DeploymentUpdate> deployments_;
+  std::map<std::pair<std::string, std::string>, AutoscalerUpdate> autoscalers_;
   std::function<void()> forward_;  ///< May be empty.
   std::atomic<bool> forwards_changes_ = false;
   bool is_woken_ = false;
@@ -113,7 +113,8 @@ struct MissingWatch {
   ApiError error;
 };
 
-/// Once every kind was asked for: whether one cannot be seen, and whether patience may help.
+/// After the first request for every kind: whether a kind cannot be watched, and whether a retry
+/// may succeed.
 enum class WatchTrouble : std::uint8_t { none, passing, permanent };
 
 class LiveFeed {

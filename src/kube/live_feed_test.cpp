@@ -202,7 +202,7 @@ TEST_F(FeedState, ComesBackWithAList) {
 
 /// What does not fit is not listed again: the bookmark of a short watch proves it.
 TEST_F(FeedState, ComesBackWithABookmark) {
-  // The node is something to tell.
+  // The node is a change.
   const std::size_t before = break_watches_of("/api/v1/pods", node_text("n2", 4));
   EXPECT_FALSE(fed.feed().sees_all());
   EXPECT_TRUE(await_feed([&] { return fed.feed().sees_all(); }, fed));
@@ -240,7 +240,7 @@ TEST_F(FeedState, ComesBackWithTheWholeListWhereNoBookmarkComes) {
   EXPECT_TRUE(fed.becomes_current());
 }
 
-/// Found on a real server: without a read, some stores tell it nothing, and it tells us nothing.
+/// Found on a real server: without a read, some stores report nothing to it, so it reports none.
 TEST_F(FeedState, AQuietServerIsAskedForOneObject) {
   fed.limits().read_after = Duration{20};
   fed.start();

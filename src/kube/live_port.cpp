@@ -11,7 +11,7 @@ namespace makeway::kube {
 Batch LivePort::poll(Time deadline) {
   constexpr std::int64_t wait_ms_max = 60'000;
   const bool was_blind = was_blind_;
-  let_gather();
+  wait_for_more_changes();
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
   if (plane_view_ != nullptr) {
@@ -39,7 +39,7 @@ Duration LivePort::apart() const {
 }
 
 /// A wake only shortens a step: what it is about comes with the batch.
-void LivePort::let_gather() const {
+void LivePort::wait_for_more_changes() const {
   constexpr std::int64_t step_ms = 10;
   if (carrier_ == nullptr || !has_listed_) return;
   for (Time at = monotonic_now(); at < collected_ + apart(); at = monotonic_now()) {
@@ -64,13 +64,13 @@ Batch LivePort::collect() {
     batch.sending_since = carrier_->sending_since();
     batch.receipts = carrier_->take_receipts();
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
-    if (!batch.blind) carrier_->tend(batch.now);
+    if (!batch.blind) carrier_->reconcile(batch.now);
   }
   if (plane_view_ != nullptr && has_listed_) collect_planes(batch);
   if (view_ != nullptr && has_listed_) {
-    batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
+    batch.changes = view_->show(std::move(batch.changes), taken.updates, batch.now);
     if (carrier_ != nullptr) {
-      carrier_->tell(view_->take_notices());
+      carrier_->report_marks(view_->take_notices());
       state_findings();
     }
   }
@@ -88,11 +88,11 @@ void LivePort::state_findings() {
   if (plane_view_ != nullptr) {
     for (const auto& [schedule, note] : plane_view_->notes()) {
       OwnFinding& finding = all["ReplicaSchedule " + schedule];
-      finding.gravity = std::max(finding.gravity, note.gravity);
+      finding.level = std::max(finding.level, note.level);
       finding.text += finding.text.empty() ? note.text : "; " + note.text;
     }
   }
-  carrier_->state(all);
+  carrier_->report_findings(all);
 }
 
 void LivePort::add_plane(std::string name, LiveFeed& feed) {
@@ -111,7 +111,7 @@ void LivePort::collect_planes(Batch& batch) {
     // A plane that comes back is shown whole: half of it would look like something lost there.
     if (seen_object.sees) taken = plane.feed->mailbox().take_all();
     seen_object.changes = std::move(taken.changes);
-    seen_object.news = std::move(taken.plane_news);
+    seen_object.updates = std::move(taken.plane_updates);
     if (carrier_ != nullptr) carrier_->saw_plane(seen_object, std::move(taken.objects_seen));
     objects_seen.push_back(std::move(seen_object));
   }

@@ -14,9 +14,10 @@
 //  4. A plan goes to the carrier; without one it is not carried out.
 //  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
 //     could not be sent earlier, and what changes meanwhile is decided on once. While many pods
-//     wait for places that they were nominated to, each victim that is gone is news, and often for
-//     several of them: then batches are a quarter of a millisecond apart for each that waits, at
-//     most `gone_together`. A pod that comes after a moment without news never waits for that.
+//     wait for places that they were nominated to, the departure of each victim is a change, often
+//     for several of them: then batches are a quarter of a millisecond apart for each that waits,
+//     at most `gone_together`. A pod that comes after a moment without changes never waits for
+//     that.
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
 //  7. A plane that is not seen does not blind the others (plane_view.hpp). Its changes are shown
 //     when all of it is seen.
@@ -65,7 +66,7 @@ class LivePort final : public Port {
   void collect_planes(Batch& batch);
   void state_findings();
   Duration apart() const;
-  void let_gather() const;
+  void wait_for_more_changes() const;
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;

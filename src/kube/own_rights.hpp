@@ -37,7 +37,7 @@ std::vector<Right> scheduler_rights(const RightsRequest& request);
 std::vector<Right> plane_rights();
 
 /// Those that the server clearly denies. A server that cannot be asked denies nothing here: the
-/// write itself will tell.
+/// write itself reports it.
 std::vector<Right> missing_rights(ApiClient& client, const std::vector<Right>& rights);
 
 }  // namespace makeway::kube

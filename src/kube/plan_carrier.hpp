@@ -41,17 +41,18 @@ class PlanCarrier {
                          std::vector<ObjectState>&& /*objects_seen*/) {}
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
   /// while a kind cannot be watched.
-  virtual void tend(Time /*now*/) {}
+  virtual void reconcile(Time /*now*/) {}
   /// Messages for users who look at these objects; a lost one does no harm.
-  virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
+  virtual void report_marks(const std::vector<MarkNotice>& /*notices*/) {}
   /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.
-  virtual void state(const OwnFindings& /*wrong*/) {}
+  virtual void report_findings(const OwnFindings& /*wrong*/) {}
   /// When the oldest plan was made that still has unanswered actions; none: there is no such plan.
   virtual std::optional<Time> sending_since() const { return std::nullopt; }
   /// Actions that wait to be sent. Beyond `unsent_max` the loop decides nothing.
   virtual std::size_t unsent() const = 0;
   static constexpr std::size_t unsent_max = 1'000;
-  /// From here on another plan would only wait with the others: there is time to decide less often.
+  /// With this many unsent actions, cycles are spaced out, since a new plan could not be sent
+  /// sooner.
   static constexpr std::size_t unsent_many = 48;
   /// Pods that wait for the places that they were nominated to.
   virtual std::size_t awaiting() const { return 0; }

@@ -92,7 +92,7 @@ ResourceWatch::ResourceWatch(ApiClient& client, ServedResource served, WatchList
 
 ResourceWatch::~ResourceWatch() {
   if (request_) client_.http().cancel(*request_);
-  if (nudge_.request) client_.http().cancel(*nudge_.request);
+  if (sync_read_.request) client_.http().cancel(*sync_read_.request);
 }
 
 std::optional<Time> ResourceWatch::due_at() const {
@@ -102,7 +102,7 @@ std::optional<Time> ResourceWatch::due_at() const {
 void ResourceWatch::tick(Time now) {
   now_ = now;
   if (step_ == Step::watching && now > heard_at_ + limits_.silence_max) return cut_silence();
-  if (step_ == Step::watching) return nudge();
+  if (step_ == Step::watching) return read_one_object();
   if (step_ == Step::pausing && now >= resumes_at_) begin_list();
 }
 
@@ -128,12 +128,12 @@ std::string ResourceWatch::page_path(std::size_t objects) const {
 }
 
 /// Rule 4.
-void ResourceWatch::nudge() {
-  const Time quiet_since = std::max(heard_at_, nudge_.sent_at);
-  if (nudge_.request || now_ < quiet_since + limits_.read_after) return;
-  nudge_.sent_at = now_;
+void ResourceWatch::read_one_object() {
+  const Time quiet_since = std::max(heard_at_, sync_read_.sent_at);
+  if (sync_read_.request || now_ < quiet_since + limits_.read_after) return;
+  sync_read_.sent_at = now_;
   ApiResult<HttpRequest> request = request_for(page_path(1), list_verb);
-  if (request) nudge_.request = client_.http().start(std::move(*request), nudge_);
+  if (request) sync_read_.request = client_.http().start(std::move(*request), sync_read_);
 }
 
 void ResourceWatch::begin_list() {
@@ -208,25 +208,29 @@ void ResourceWatch::ended(ApiResult<HttpAnswer> result) {
 void ResourceWatch::page_came(HttpAnswer answer) {
   const auto page = read_list_page(answer.body);
   const ApiLimits& limits = client_.limits();
-  const auto lie = [&](Problem problem) { fail(malformed(asked_, std::move(problem))); };
-  if (!page) return lie(page.error());
+  const auto unexpected_answer = [&](Problem problem) {
+    fail(malformed(asked_, std::move(problem)));
+  };
+  if (!page) return unexpected_answer(page.error());
   const std::string_view kind = served_.resource->answered_kind();
   if (page->kind != fmt::format("{}List", kind)) {
-    return lie({.field = "kind", .value = shorten(page->kind), .message = "another kind"});
+    return unexpected_answer(
+        {.field = "kind", .value = shorten(page->kind), .message = "another kind"});
   }
   if (!page->holds_only(kind)) {
-    return lie({.field = "items", .message = "it holds objects of another kind"});
+    return unexpected_answer({.field = "items", .message = "it holds objects of another kind"});
   }
   const bool repeats = !page->continue_token.empty() && page->continue_token == continue_token_;
   pages_.bytes += answer.body.size();
   if (repeats || pages_.bytes > limits.list_bytes_max || pages_.pages.size() >= limits.pages_max) {
-    return lie({.field = "metadata.continue", .message = "the list does not end"});
+    return unexpected_answer({.field = "metadata.continue", .message = "the list does not end"});
   }
   if (pages_.pages.empty()) pages_.resource_version = page->resource_version;
   pages_.pages.push_back(std::move(answer.body));
   continue_token_ = page->continue_token;
   if (pages_.resource_version.empty()) {
-    return lie({.field = "metadata.resourceVersion", .message = "a list without a version"});
+    return unexpected_answer(
+        {.field = "metadata.resourceVersion", .message = "a list without a version"});
   }
   if (continue_token_.empty()) return list_came();
   const bool is_same = pages_.resource_version == version_;
@@ -269,12 +273,14 @@ void ResourceWatch::watch_ended() {
 void ResourceWatch::cut_silence() {
   if (request_) client_.http().cancel(*request_);
   request_.reset();
-  fail({.failure = Failure::timeout,
-        .status = 0,
-        .problem = {.object = asked_.request,
-                    .message = fmt::format("no event and no bookmark came for {}",
-                                           to_text(limits_.silence_max)),
-                    .remedy = "it is tried again; look at what is between us and the server"}});
+  fail(
+      {.failure = Failure::timeout,
+       .status = 0,
+       .problem = {
+           .object = asked_.request,
+           .message =
+               fmt::format("no event and no bookmark came for {}", to_text(limits_.silence_max)),
+           .remedy = "it is retried; check proxies and firewalls between Makeway and the server"}});
 }
 
 void ResourceWatch::fail(const ApiError& error) {

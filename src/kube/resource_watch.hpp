@@ -109,8 +109,8 @@ class ResourceWatch final : public HttpListener {
  private:
   enum class Step : std::uint8_t { pausing, listing, watching };
 
-  /// Reads one object, so that the server asks its store for news. Whatever it answers will do.
-  class Nudge final : public HttpListener {
+  /// Reads one object, so that the server syncs with its store. The answer does not matter.
+  class SyncRead final : public HttpListener {
    public:
     bool bytes(std::string_view /*chunk*/) override { return true; }
     void ended(ApiResult<HttpAnswer> /*result*/) override { request.reset(); }
@@ -121,7 +121,7 @@ class ResourceWatch final : public HttpListener {
 
   ApiResult<HttpRequest> request_for(const std::string& path, std::string_view verb) const;
   std::string page_path(std::size_t objects) const;
-  void nudge();
+  void read_one_object();
   void begin_list();
   void begin_page();
   void begin_watch();
@@ -158,7 +158,7 @@ class ResourceWatch final : public HttpListener {
   std::optional<ApiError> watch_error_;
   WatchLines lines_;
   std::optional<HttpClient::RequestId> request_;
-  Nudge nudge_;
+  SyncRead sync_read_;
 };
 
 }  // namespace makeway::kube

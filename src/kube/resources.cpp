@@ -160,32 +160,32 @@ bool is_plane_news(std::string_view kind) {
   return kind == deployment_kind || kind == autoscaler_kind;
 }
 
-std::optional<DeploymentNews> read_deployment(const JsonValue& object) {
+std::optional<DeploymentUpdate> read_deployment(const JsonValue& object) {
   const JsonValue* const metadata = part_of(object, "metadata");
   const JsonValue* const spec = part_of(object, "spec");
   if (metadata == nullptr || spec == nullptr) return std::nullopt;
-  DeploymentNews news{.namespace_name = text_in(*metadata, "namespace"),
-                      .name = text_in(*metadata, "name"),
-                      .uid = text_in(*metadata, "uid"),
-                      .replicas = 1};  // As the API server says where nothing is said.
+  DeploymentUpdate update{.namespace_name = text_in(*metadata, "namespace"),
+                          .name = text_in(*metadata, "name"),
+                          .uid = text_in(*metadata, "uid"),
+                          .replicas = 1};  // As the API server says where nothing is said.
   if (const JsonValue* const replicas = spec->find("replicas")) {
     if (replicas->as_integer() == nullptr) return std::nullopt;
-    news.replicas = *replicas->as_integer();
+    update.replicas = *replicas->as_integer();
   }
-  return news.name.empty() ? std::nullopt : std::optional(std::move(news));
+  return update.name.empty() ? std::nullopt : std::optional(std::move(update));
 }
 
-std::optional<AutoscalerNews> read_autoscaler(const JsonValue& object) {
+std::optional<AutoscalerUpdate> read_autoscaler(const JsonValue& object) {
   const JsonValue* const metadata = part_of(object, "metadata");
   const JsonValue* const spec = part_of(object, "spec");
   if (metadata == nullptr || spec == nullptr) return std::nullopt;
-  AutoscalerNews news{.namespace_name = text_in(*metadata, "namespace"),
-                      .name = text_in(*metadata, "name")};
+  AutoscalerUpdate update{.namespace_name = text_in(*metadata, "namespace"),
+                          .name = text_in(*metadata, "name")};
   const JsonValue* const target = part_of(*spec, "scaleTargetRef");
   if (target != nullptr && text_in(*target, "kind") == deployment_kind) {
-    news.deployment = text_in(*target, "name");
+    update.deployment = text_in(*target, "name");
   }
-  return news.name.empty() ? std::nullopt : std::optional(std::move(news));
+  return update.name.empty() ? std::nullopt : std::optional(std::move(update));
 }
 
 }  // namespace makeway::kube

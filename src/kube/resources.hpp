@@ -78,7 +78,7 @@ std::vector<ServedResource> plane_resources(const std::vector<ServedResource>& d
 bool is_plane_news(std::string_view kind);
 
 /// None: it has no name, or no number of replicas that can be read.
-std::optional<DeploymentNews> read_deployment(const JsonValue& object);
-std::optional<AutoscalerNews> read_autoscaler(const JsonValue& object);
+std::optional<DeploymentUpdate> read_deployment(const JsonValue& object);
+std::optional<AutoscalerUpdate> read_autoscaler(const JsonValue& object);
 
 }  // namespace makeway::kube

@@ -556,7 +556,7 @@ class SessionKeeper::PlanBuilder {
     if (!uid.empty() && found->second.object.uid != uid) return "it is gone";
     if (seen->object.leaving) return "it is being deleted";
     if (!keeper_.is_settled(found->second, now_)) {
-      return "what was written about it is not seen yet";
+      return "its last status write is not visible in the watch yet";
     }
     return {};
   }
@@ -662,7 +662,7 @@ class SessionKeeper::PlanBuilder {
                                            .resume_after = victim->resume_after});
     const Session noticed = next;
     ConditionUpdate word =
-        ending_word("Preempted", "it makes room for a session that comes first", noticed);
+        ending_word("Preempted", "it makes room for a session of higher priority or tier", noticed);
     const std::size_t status =
         keeper_.write(entry, std::move(next), cache_, now_, jobs_, std::move(word));
     WriteJob& job = jobs_.jobs[status];

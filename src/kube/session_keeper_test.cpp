@@ -208,9 +208,10 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
             R"("preemptedAt":"2026-01-01T12:00:00Z","fate":"requeues",)"
             R"("resumeAfter":"2026-01-01T12:00:50Z","kernels":[{"name":"a","node":"n1"}]})");
   EXPECT_EQ(word_of(made.jobs[0]), "False WaitsForRoom: 1 session leaves");
-  EXPECT_EQ(word_of(made.jobs[1]),
-            "False Preempted: it makes room for a session that comes first; it is in the queue "
-            "again from 2026-01-01T12:00:50Z on");
+  EXPECT_EQ(
+      word_of(made.jobs[1]),
+      "False Preempted: it makes room for a session of higher priority or tier; it is in the queue "
+      "again from 2026-01-01T12:00:50Z on");
   EXPECT_EQ(ref_text(made.jobs[2].object), "Pod team/low-a-0");
   EXPECT_EQ(made.jobs[2].needs, std::vector<std::size_t>{1});
   ASSERT_EQ(made.jobs[2].steps.size(), 2U);
@@ -383,7 +384,7 @@ TEST_F(SessionKeeperTest, APodThatIsRefusedThreeTimesIsLost) {
   EXPECT_EQ(made.jobs[0].event->note, "pod train-a-0 cannot be created: quota");
 }
 
-TEST_F(SessionKeeperTest, NothingIsDecidedOnWhatOurLastWordHasChanged) {
+TEST_F(SessionKeeperTest, NothingIsDecidedWhileOurLastWriteIsUnseen) {
   const Session low = running(kept_session("low", {"a"}));
   const Session high = kept_session("high", {"a"});
   show(low);
@@ -395,7 +396,7 @@ TEST_F(SessionKeeperTest, NothingIsDecidedOnWhatOurLastWordHasChanged) {
   EXPECT_TRUE(repairs().jobs.empty());
   const PlanJobs again = jobs(preempt_plan(high, low, {}));
   EXPECT_TRUE(again.jobs.empty());
-  EXPECT_EQ(again.refused[0].reason, "what was written about it is not seen yet");
+  EXPECT_EQ(again.refused[0].reason, "its last status write is not visible in the watch yet");
   // A refusal frees it.
   keeper.refused({.plan = "0124", .object = *parse_ref("Session team/low"), .reason = "conflict"});
   EXPECT_EQ(repairs(at_noon + Duration{2'000}).jobs.size(), 1U);

@@ -94,7 +94,7 @@ void WatchedObjects::add_object_states(const ServedResource& served, std::string
   for (ObjectState& seen_object : read_object_states(padded_text, keep)) {
     const auto found = objects.find({seen_object.namespace_name, seen_object.name});
     if (found == objects.end()) {
-      if (is_pod) tell_refusal(seen_object);
+      if (is_pod) report_refusal(seen_object);
       const bool was_kernel =
           is_pod && use_ == FeedUse::to_schedule && seen_object.owner_kind == session_kind;
       if (!was_kernel) continue;
@@ -117,16 +117,16 @@ void WatchedObjects::add_object_states(const ServedResource& served, std::string
 }
 
 /// Of a pod that was known until now; others ended before.
-void WatchedObjects::tell_refusal(const ObjectState& finished) const {
-  if (!tell_.refusal || !is_refusal(finished) || finished.node.empty()) return;
+void WatchedObjects::report_refusal(const ObjectState& finished) const {
+  if (!reports_.refusal || !is_refusal(finished) || finished.node.empty()) return;
   const auto pods = known_.find(pods_that_may_have_failed.plural);
   if (pods == known_.end()) return;
   const auto known = pods->second.find({finished.namespace_name, finished.name});
   if (known == pods->second.end() || known->second != finished.uid) return;
-  tell_.refusal({.pod = fmt::format("{}/{}", finished.namespace_name, finished.name),
-                 .owner = finished.owner_uid,
-                 .node = finished.node,
-                 .reason = finished.reason});
+  reports_.refusal({.pod = fmt::format("{}/{}", finished.namespace_name, finished.name),
+                    .owner = finished.owner_uid,
+                    .node = finished.node,
+                    .reason = finished.reason});
 }
 
 void WatchedObjects::listed_daemon_sets(const ServedResource& served, const ObjectPages& pages) {
@@ -139,10 +139,10 @@ void WatchedObjects::listed_daemon_sets(const ServedResource& served, const Obje
   Uids& known = known_[served.resource->plural];
   for (const auto& [name, uid] : known) {
     if (all.contains(name)) continue;
-    tell_.daemon_set({.namespace_name = name.first, .name = name.second, .exists = false});
+    reports_.daemon_set({.namespace_name = name.first, .name = name.second, .exists = false});
   }
   for (const auto& [name, uid] : all) {
-    tell_.daemon_set({.namespace_name = name.first, .name = name.second});
+    reports_.daemon_set({.namespace_name = name.first, .name = name.second});
   }
   known = std::move(all);
 }
@@ -150,28 +150,28 @@ void WatchedObjects::listed_daemon_sets(const ServedResource& served, const Obje
 // ---- What scales in a plane ---------------------------------------------------------------------
 
 /// None: it says nothing.
-std::optional<WatchedObjects::Name> WatchedObjects::tell_news(const ServedResource& served,
-                                                              const JsonValue& object) const {
+std::optional<WatchedObjects::Name> WatchedObjects::report_update(const ServedResource& served,
+                                                                  const JsonValue& object) const {
   if (served.resource->kind == deployment_kind) {
-    auto news = read_deployment(object);
-    if (!news) return std::nullopt;
-    Name name{news->namespace_name, news->name};
-    if (tell_.deployment) tell_.deployment(*std::move(news));
+    auto update = read_deployment(object);
+    if (!update) return std::nullopt;
+    Name name{update->namespace_name, update->name};
+    if (reports_.deployment) reports_.deployment(*std::move(update));
     return name;
   }
-  auto news = read_autoscaler(object);
-  if (!news) return std::nullopt;
-  Name name{news->namespace_name, news->name};
-  if (tell_.autoscaler) tell_.autoscaler(*std::move(news));
+  auto update = read_autoscaler(object);
+  if (!update) return std::nullopt;
+  Name name{update->namespace_name, update->name};
+  if (reports_.autoscaler) reports_.autoscaler(*std::move(update));
   return name;
 }
 
-void WatchedObjects::tell_gone(const ServedResource& served, const Name& name) const {
+void WatchedObjects::report_removal(const ServedResource& served, const Name& name) const {
   const bool is_deployment = served.resource->kind == deployment_kind;
-  if (is_deployment && tell_.deployment) {
-    tell_.deployment({.namespace_name = name.first, .name = name.second});
-  } else if (!is_deployment && tell_.autoscaler) {
-    tell_.autoscaler({.namespace_name = name.first, .name = name.second});
+  if (is_deployment && reports_.deployment) {
+    reports_.deployment({.namespace_name = name.first, .name = name.second});
+  } else if (!is_deployment && reports_.autoscaler) {
+    reports_.autoscaler({.namespace_name = name.first, .name = name.second});
   }
 }
 
@@ -181,12 +181,12 @@ void WatchedObjects::listed_news(const ServedResource& served, const ObjectPages
     const auto tree = parse_json_value(page.view());
     if (!tree) continue;
     for (const JsonValue& object : items_in(*tree, "items")) {
-      if (const auto name = tell_news(served, object)) all[*name];
+      if (const auto name = report_update(served, object)) all[*name];
     }
   }
   Uids& known = known_[served.resource->plural];
   for (const auto& [name, uid] : known) {
-    if (!all.contains(name)) tell_gone(served, name);
+    if (!all.contains(name)) report_removal(served, name);
   }
   known = std::move(all);
 }
@@ -196,10 +196,10 @@ void WatchedObjects::happened_news(const ServedResource& served, const WatchEven
   Uids& known = known_[served.resource->plural];
   if (event.type == WatchEventType::deleted) {
     known.erase(name);
-    return tell_gone(served, name);
+    return report_removal(served, name);
   }
   const auto object = parse_json_value(event.object);
-  if (object && tell_news(served, *object)) known[name];
+  if (object && report_update(served, *object)) known[name];
 }
 
 // ---- Objects ------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ void WatchedObjects::happened_news(const ServedResource& served, const WatchEven
 void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pages) {
   if (is_plane_news(served.resource->kind)) return listed_news(served, pages);
   if (served.resource->kind == daemon_set) {
-    if (tell_.daemon_set) listed_daemon_sets(served, pages);
+    if (reports_.daemon_set) listed_daemon_sets(served, pages);
     return;
   }
   std::map<Name, Decoded> all;
@@ -224,11 +224,12 @@ void WatchedObjects::happened(const ServedResource& served, const WatchEvent& ev
   if (is_plane_news(served.resource->kind)) return happened_news(served, event);
   const Name name{event.namespace_name, event.name};
   if (served.resource->kind == daemon_set) {
-    if (!tell_.daemon_set) return;
+    if (!reports_.daemon_set) return;
     const bool exists = event.type != WatchEventType::deleted;
     Uids& known = known_[served.resource->plural];
     exists ? static_cast<void>(known[name]) : static_cast<void>(known.erase(name));
-    return tell_.daemon_set({.namespace_name = name.first, .name = name.second, .exists = exists});
+    return reports_.daemon_set(
+        {.namespace_name = name.first, .name = name.second, .exists = exists});
   }
   if (event.type == WatchEventType::deleted) return remove(served, name);
   std::map<Name, Decoded> objects = decode(served, event.object);

@@ -35,19 +35,19 @@ class WatchedObjects final : public WatchListener {
   using Give = std::function<void(Change, std::optional<ObjectState>)>;
   using Fail = std::function<void(const ServedResource&, const ApiError&)>;
   /// What is reported to the loop besides objects.
-  struct Tell {
-    std::function<void(DaemonSetNews)> daemon_set;
+  struct Reports {
+    std::function<void(DaemonSetUpdate)> daemon_set;
     std::function<void(KubeletRefusal)> refusal;
-    std::function<void(DeploymentNews)> deployment;
-    std::function<void(AutoscalerNews)> autoscaler;
+    std::function<void(DeploymentUpdate)> deployment;
+    std::function<void(AutoscalerUpdate)> autoscaler;
   };
   /// `fail` may be empty; so may the reports, and the plane: home.
-  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look, Tell tell = {},
-                          std::string plane = {})
+  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look,
+                          Reports reports = {}, std::string plane = {})
       : give_(std::move(give)),
         fail_(std::move(fail)),
         use_(use),
-        tell_(std::move(tell)),
+        reports_(std::move(reports)),
         plane_(std::move(plane)) {}
 
   void listed(const ServedResource& served, const ObjectPages& pages) override;
@@ -70,19 +70,19 @@ class WatchedObjects final : public WatchListener {
   std::map<Name, Decoded> decode(const ServedResource& served, std::string_view padded_text);
   void add_object_states(const ServedResource& served, std::string_view padded_text,
                          std::map<Name, Decoded>& objects) const;
-  void tell_refusal(const ObjectState& finished) const;
+  void report_refusal(const ObjectState& finished) const;
   void listed_daemon_sets(const ServedResource& served, const ObjectPages& pages);
   void listed_news(const ServedResource& served, const ObjectPages& pages);
   void happened_news(const ServedResource& served, const WatchEvent& event);
-  std::optional<Name> tell_news(const ServedResource& served, const JsonValue& object) const;
-  void tell_gone(const ServedResource& served, const Name& name) const;
+  std::optional<Name> report_update(const ServedResource& served, const JsonValue& object) const;
+  void report_removal(const ServedResource& served, const Name& name) const;
   void upsert(const ServedResource& served, const Name& name, Decoded decoded);
   void remove(const ServedResource& served, const Name& name);
 
   Give give_;
   Fail fail_;
   FeedUse use_;
-  Tell tell_;
+  Reports reports_;
   std::string plane_;
   ObjectDecoder decoder_;
   std::map<std::string_view, Uids> known_;  ///< By resource.

@@ -382,11 +382,11 @@ StatusPatch acceptance(const OwnFinding* finding) {
       .type = std::string(accepted_condition), .value = true, .reason = "Accepted"};
   if (finding != nullptr) {
     update.message = cut_to(finding->text, own_message_max);
-    update.value = finding->gravity == OwnFinding::Gravity::doubtful;
-    switch (finding->gravity) {
-      case OwnFinding::Gravity::doubtful: update.reason = "Doubtful"; break;
-      case OwnFinding::Gravity::cannot_work: update.reason = "CannotWork"; break;
-      case OwnFinding::Gravity::quarantined: update.reason = "Quarantined"; break;
+    update.value = finding->level == OwnFinding::Level::doubtful;
+    switch (finding->level) {
+      case OwnFinding::Level::doubtful: update.reason = "Doubtful"; break;
+      case OwnFinding::Level::cannot_work: update.reason = "CannotWork"; break;
+      case OwnFinding::Level::quarantined: update.reason = "Quarantined"; break;
     }
   }
   StatusPatch patch;

@@ -168,7 +168,7 @@ WriteCall delete_call(const WriteOptions& options, const ObjectState& pod,
 /// `body` is the whole pod; what is read where the name is taken is the pod of that name.
 WriteCall create_pod_call(const WriteOptions& options, const ObjectState& pod, std::string body);
 WriteCall eviction_call(const WriteOptions& options, const ObjectState& pod);
-/// The stamp tells events of one object apart.
+/// The stamp distinguishes events of one object.
 WriteCall event_call(const WriteOptions& options, const EventRequest& event, Time now,
                      std::uint64_t stamp);
 

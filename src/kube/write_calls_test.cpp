@@ -194,10 +194,10 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
   queue.conditions = {
       {"example.com/Reviewed", "True", "Because", "", "2026-01-01T00:00:00Z", 2},
       {"makeway.dev/Accepted", "False", "Quarantined", "spec.parent 'all': no", ""}};
-  using Gravity = OwnFinding::Gravity;
-  const OwnFinding wrong{.gravity = Gravity::quarantined, .text = "spec.parent 'all': no"};
+  using Level = OwnFinding::Level;
+  const OwnFinding wrong{.level = Level::quarantined, .text = "spec.parent 'all': no"};
   EXPECT_FALSE(changes(acceptance(&wrong), queue));
-  const OwnFinding other{.gravity = Gravity::quarantined, .text = "spec.parent 'none': no"};
+  const OwnFinding other{.level = Level::quarantined, .text = "spec.parent 'none': no"};
   EXPECT_TRUE(changes(acceptance(&other), queue));
   const StatusPatch mended = acceptance(nullptr);
   EXPECT_TRUE(changes(mended, queue));
@@ -206,12 +206,12 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
             R"("lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":2},)"
             R"({"type":"makeway.dev/Accepted","status":"True","reason":"Accepted","message":"",)"
             R"("observedGeneration":3,"lastTransitionTime":"1970-01-01T00:00:00Z"}]})");
-  const OwnFinding doubt{.gravity = Gravity::doubtful, .text = std::string(2'000, 'x')};
+  const OwnFinding doubt{.level = Level::doubtful, .text = std::string(2'000, 'x')};
   const ConditionUpdate update = acceptance(&doubt).conditions.at(0);
   EXPECT_TRUE(update.value);
   EXPECT_EQ(update.reason, "Doubtful");
   EXPECT_EQ(update.message.size(), 1'024U);
-  const OwnFinding idle{.gravity = Gravity::cannot_work, .text = "no"};
+  const OwnFinding idle{.level = Level::cannot_work, .text = "no"};
   EXPECT_FALSE(acceptance(&idle).conditions.at(0).value);
   EXPECT_EQ(acceptance(&idle).conditions.at(0).reason, "CannotWork");
 }

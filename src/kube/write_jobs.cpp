@@ -364,11 +364,11 @@ class JobBuilder {
       return refuse(action, "victims of replicas are not evicted yet");
     }
     if (refuse_braked(action, *of_ask)) return;
-    if (of_queue && lacks_queue_) return refuse(action, "what it relies on was refused");
+    if (of_queue && lacks_queue_) return refuse(action, "a write that it depends on was refused");
     // A nomination that is not even tried must not evict.
     for (const PodPlacement& place : ask->second.ask->placements) {
       if (!place_jobs_.contains(pod_ref(place.namespace_name, place.name))) {
-        return refuse(action, "what it relies on was refused");
+        return refuse(action, "a write that it depends on was refused");
       }
     }
     const CachedObject* const seen = seen_of(action);
@@ -489,7 +489,12 @@ class JobBuilder {
       if (before != nullptr && before->status == "True") return;
     }
     const auto ask = ask_of_pod_.find(object);
-    const auto braked = braked_.find(ask == ask_of_pod_.end() ? object : ask->second);
+    // A member without a place has no ask of its own: what holds its group back concerns it, too.
+    const bool is_member = of_pod && ask == ask_of_pod_.end() && !seen->object.group.empty();
+    const auto braked =
+        braked_.find(ask != ask_of_pod_.end() ? ask->second
+                     : is_member              ? group_ref(object.namespace_name, seen->object.group)
+                                              : object);
     if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
     patch.conditions.push_back(

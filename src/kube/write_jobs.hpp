@@ -45,8 +45,7 @@ struct WriteStep {
   WriteKind kind = WriteKind::bind;
   std::string node;   ///< Of a bind.
   StatusPatch patch;  ///< Of a patch.
-  /// Of a nomination that stands, as far as was seen: sent only if what we wrote since then, or
-  /// are writing, has taken it back.
+  /// A confirmation of an existing nomination: sent only if a later write of ours removes it.
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.

@@ -14,7 +14,7 @@ namespace {
 constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 constexpr int status_too_many = 429;
-constexpr std::string_view relies_on_refused = "what it relies on was refused";
+constexpr std::string_view relies_on_refused = "a write that it depends on was refused";
 
 bool is_queue(const std::optional<ObjectRef>& ref) { return ref && ref->kind == RefKind::queue; }
 
@@ -66,7 +66,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
     }
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
-    if (const auto twin = waiting_twin(live.job)) {
+    if (const auto twin = waiting_duplicate(live.job)) {
       join(*twin, std::move(live));
       joined.emplace(id, *twin);
       continue;
@@ -78,7 +78,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
 void WriteQueue::enqueue(std::uint64_t id, Live live) {
   const bool urgent = live.job.urgency == Urgency::place;
   if (!urgent && is_repeated(live.job, live.added)) return;
-  give_way(live.job);
+  drop_superseded(live.job);
   lines_[live.job.object].push_back(id);
   if (live.job.is_eviction) {
     units_[unit_of(live)].jobs.insert(id);
@@ -89,7 +89,7 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   Time at = live.added;
   if (urgent && live.job.object.kind == RefKind::queue) statuses_.insert(id);
   if (live.job.can_wait) {
-    patient_.insert(id);
+    delayed_statuses_.insert(id);
     const auto own = own_.find(live.job.object);
     const bool is_known = own != own_.end() && own->second.object.uid == live.job.seen.object.uid;
     if (is_known) at = std::max(at, own->second.when + limits_.status_again);
@@ -103,7 +103,7 @@ WriteQueue::Rank WriteQueue::rank_of(const Live& live) {
   if (live.stage == Stage::to_read) return Rank::reads;
   const WriteStep& step = live.job.steps[live.step];
   if (step.kind == WriteKind::await || step.confirms) return Rank::ends;
-  if (live.job.urgency == Urgency::condition) return Rank::words;
+  if (live.job.urgency == Urgency::condition) return Rank::conditions;
   return step.kind == WriteKind::bind ? Rank::binds : Rank::writes;
 }
 
@@ -158,12 +158,12 @@ void WriteQueue::need_statuses(Live& live) {
   if (!is_queue(live.job.ask)) return;
   for (const std::uint64_t id : statuses_) {
     live.needs.insert(id);
-    hasten(id, live.added);
+    end_delay(id, live.added);
   }
 }
 
-void WriteQueue::hasten(std::uint64_t id, Time now) {
-  if (patient_.erase(id) == 0) return;
+void WriteQueue::end_delay(std::uint64_t id, Time now) {
+  if (delayed_statuses_.erase(id) == 0) return;
   Live& live = jobs_.at(id);
   live.job.can_wait = false;
   if (live.attempts == 0) move_to(id, live, live.stage, now);
@@ -187,7 +187,7 @@ void WriteQueue::need_binds(Live& live) const {
 
 /// The last write about the object, if it is not sent yet and nominates to the same node, or is a
 /// status of a kind of ours. While a server is slow every plan says so once more.
-std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const {
+std::optional<std::uint64_t> WriteQueue::waiting_duplicate(const WriteJob& job) const {
   const auto nominates = [](const WriteJob& each) {
     return each.urgency == Urgency::place && !each.is_eviction && each.steps.size() == 1 &&
            each.steps.front().kind == WriteKind::patch_pod &&
@@ -218,7 +218,7 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
 }
 
 void WriteQueue::join(std::uint64_t id, Live newer) {
-  if (!newer.job.can_wait) hasten(id, newer.added);
+  if (!newer.job.can_wait) end_delay(id, newer.added);
   Live& twin = jobs_.at(id);
   twin.also.push_back(std::move(newer.plan));
   twin.job.seen = std::move(newer.job.seen);
@@ -270,13 +270,13 @@ bool WriteQueue::is_confirmed(const Live& live) const {
 
 /// Conditions about the object that are not sent yet are out of date; where only a condition comes,
 /// those that it speaks of.
-void WriteQueue::give_way(const WriteJob& newer) {
+void WriteQueue::drop_superseded(const WriteJob& newer) {
   const auto line = lines_.find(newer.object);
   if (line == lines_.end()) return;
-  const std::vector<ConditionUpdate>& news = newer.steps.front().patch.conditions;
+  const std::vector<ConditionUpdate>& newest = newer.steps.front().patch.conditions;
   const auto is_old = [&](const ConditionUpdate& update) {
     return newer.urgency == Urgency::place ||
-           std::ranges::find(news, update.type, &ConditionUpdate::type) != news.end();
+           std::ranges::find(newest, update.type, &ConditionUpdate::type) != newest.end();
   };
   std::vector<std::uint64_t> old;
   for (const std::uint64_t id : line->second) {
@@ -293,7 +293,7 @@ void WriteQueue::forget(std::uint64_t id) {
   Live& live = found->second;
   take_out(id, live);
   waiting_.erase(id);
-  patient_.erase(id);
+  delayed_statuses_.erase(id);
   to_planes_.erase(id);
   statuses_.erase(id);
   conditions_.erase(id);
@@ -377,7 +377,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
-  patient_.erase(id);
+  delayed_statuses_.erase(id);
   move_to(id, live, Stage::sent, now);
   live.sent_at = now;
   note_written(live, now);
@@ -389,7 +389,7 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
   for (admit_due(now); !ready_.empty(); admit_due(now)) {
     const auto [rank, id] = *ready_.begin();
-    if (rank == Rank::words) break;
+    if (rank == Rank::conditions) break;
     Live& live = jobs_.at(id);
     if (rank == Rank::reads) {
       move_to(id, live, Stage::reads, now);
@@ -525,7 +525,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
     case Verdict::again:
       ++statistics_.again;
       if (now >= live.added + limits_.send_max) {
-        return refuse(id, "it could not be sent for too long: " + answer.reason);
+        return refuse(id, "it could not be sent in time: " + answer.reason);
       }
       return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
     case Verdict::refused:
@@ -550,7 +550,8 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       if (!urgent && now < live.added + limits_.send_max) {
         return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
       }
-      // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
+      // The next cycle says it again; of a claim, of our kinds and their pods, the watch reports
+      // it.
       if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
           kind == WriteKind::create_pod) {
         return refuse(id, answer.reason);
@@ -573,7 +574,8 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
     return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
   if (now >= live.added + limits_.send_max + options_.timeout + options_.timeout) {
-    return refuse(id, "what became of it cannot be read: " + live.refusal, RefusedAs::uncertain);
+    return refuse(id, "its outcome is unknown, the object cannot be read: " + live.refusal,
+                  RefusedAs::uncertain);
   }
   move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
 }

@@ -106,7 +106,9 @@ class WriteQueue {
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
   /// Of what goes to the home server: a plane that does not answer makes nothing else wait.
-  std::size_t unsent() const { return waiting_.size() - patient_.size() - to_planes_.size(); }
+  std::size_t unsent() const {
+    return waiting_.size() - delayed_statuses_.size() - to_planes_.size();
+  }
   /// The oldest plan with an unanswered action.
   std::optional<Time> sending_since() const;
   bool is_idle() const { return jobs_.empty() && events_.empty() && event_sent_.empty(); }
@@ -120,13 +122,13 @@ class WriteQueue {
     to_read,  ///< To be read.
     reads,    ///< For the object.
   };
-  /// Of what may be sent now: what comes first.
+  /// Send order among the jobs that are ready.
   enum class Rank : std::uint8_t {
-    ends,    ///< For which nothing is sent, as a rule.
-    reads,   ///< Of writes whose outcome is unknown.
-    binds,   ///< No other write waits for them, but the pod does.
-    writes,  ///< All others that place.
-    words,   ///< Conditions.
+    ends,        ///< For which nothing is sent, as a rule.
+    reads,       ///< Of writes whose outcome is unknown.
+    binds,       ///< No other write waits for them, but the pod does.
+    writes,      ///< All others that place.
+    conditions,  ///< Of pods.
   };
   struct Live {
     WriteJob job;
@@ -186,10 +188,10 @@ class WriteQueue {
   void need_binds(Live& live) const;
   void need_evictions(Live& live) const;
   void need_statuses(Live& live);
-  std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
+  std::optional<std::uint64_t> waiting_duplicate(const WriteJob& job) const;
   void join(std::uint64_t id, Live newer);
-  void hasten(std::uint64_t id, Time now);
-  void give_way(const WriteJob& newer);
+  void end_delay(std::uint64_t id, Time now);
+  void drop_superseded(const WriteJob& newer);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_written(const Live& live, Time now);
   void forget_written(const Live& live);
@@ -217,9 +219,9 @@ class WriteQueue {
   Jobs jobs_;
   std::map<ObjectRef, std::deque<std::uint64_t>> lines_;                   ///< By object.
   std::map<std::optional<ObjectRef>, std::set<std::uint64_t>> evictions_;  ///< By ask.
-  std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
-  std::set<std::uint64_t> patient_;     ///< Of these, statuses that nothing relies on.
-  std::set<std::uint64_t> to_planes_;   ///< Of these, what no home server is asked for.
+  std::set<std::uint64_t> waiting_;           ///< Jobs that place, and wait to be sent.
+  std::set<std::uint64_t> delayed_statuses_;  ///< Of these, statuses that nothing relies on.
+  std::set<std::uint64_t> to_planes_;   ///< The subset that goes to planes, not to the home server.
   std::set<std::uint64_t> statuses_;    ///< Of queues, until they are answered.
   std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
   /// What may be sent or read at that time, and when that has come, in the order of sending.

@@ -71,7 +71,7 @@ TEST_F(WriteQueueStatuses, ARefusedStatusSparesTheVictimsOfQueues) {
   const std::vector<std::string> receipts = refused();
   ASSERT_EQ(receipts.size(), 2U);
   EXPECT_TRUE(receipts[0].starts_with("Queue team: ")) << receipts[0];
-  EXPECT_EQ(receipts[1], "Pod a/low: what it relies on was refused");
+  EXPECT_EQ(receipts[1], "Pod a/low: a write that it depends on was refused");
   queue.answered(other, http_answer(200, queued_pod("other", "2")), now);
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/other/eviction");
 }
@@ -82,7 +82,7 @@ TEST_F(WriteQueueStatuses, APlanMadeBeforeARefusedStatusEvictsNoPodForQueues) {
   EXPECT_EQ(next(), status_path);
   reply(http_answer(409));
   add({victim_of("low", {}, "Queue team"), victim_of("other")});
-  EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
+  EXPECT_EQ(refused().back(), "Pod a/low: a write that it depends on was refused");
   mark_and_evict("other");
   queue.add("0124", Time{500},
             {.jobs = {victim_of("low", {}, "Queue team")}, .heard = queue.statuses_refused()}, now);

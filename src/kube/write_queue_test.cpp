@@ -545,8 +545,8 @@ TEST_F(WriteQueueTest, AConditionThatMeetsAConflictOrAnotherUidIsWrittenAgainAtO
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
 }
 
-// A nomination takes the word for autoscalers along; another message with the same reason is no
-// news within a minute, also before the watch has shown the first.
+// A nomination takes the word for autoscalers along; another message with the same reason is not
+// written again within a minute, also before the watch has shown the first.
 TEST_F(WriteQueueTest, AConditionThatANominationWroteIsNotWrittenAgainSoon) {
   add({queued_job("p", {{.kind = WriteKind::patch_pod,
                          .patch = nomination("n1", "0123", "1 pod must leave n1")}})});

@@ -104,7 +104,7 @@ class Cluster {
   bool apply(const Change& change);
 
   /// Many changes at once: derived state is not touched until `finish_bulk`, which computes it from
-  /// the columns in O(everything) and gives back spare memory. In between, `order`, the units'
+  /// the columns in O(everything) and releases spare memory. In between, `order`, the units'
   /// values, node classes and the list of nodes are stale.
   void begin_bulk() { bulk_ = true; }
   void finish_bulk();

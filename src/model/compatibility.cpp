@@ -84,20 +84,23 @@ constexpr std::array yunikorn_rules = {
     BundleRule{"required_node.refuseNegativeRoom", "true",
                "there are no victims when some resource of the node stays overcommitted"},
     BundleRule{"required_node.leavingRoom", "occupied",
-               "for a pinned pod, pods that are leaving hold their room until they are gone"},
+               "for a pinned pod, pods that are leaving hold their room until they are gone, "
+               "unless it was promised to it"},
     BundleRule{"required_node.putBack", "none", "victims that are not needed are not put back"},
 };
 
 constexpr std::array yunikorn_design_rules = {
     BundleRule{"engine.lawsWaived", "2,4", "plans may break laws 2 and 4"},
+    BundleRule{"protection.protectMirrorPods", "false", "mirror and static pods may be victims"},
     BundleRule{"required_node.pinnedBy", "affinity,owner",
                "other pinned pods are recognised by node affinity or a DaemonSet that owns them"},
     BundleRule{"required_node.allowHigherPriority", "true",
                "pods of a higher priority than the pinned pod's may be victims"},
     BundleRule{"required_node.multipleOrder", "largest-first",
-               "of several victims the largest go first, whatever their priority"},
+               "of several victims the largest go first, by the sum of amount x 1000 / request, "
+               "whatever their priority"},
     BundleRule{"required_node.coverage", "own-sum",
-               "victims are gathered until their own sum covers the whole request"},
+               "several victims are gathered until their own sum covers the whole request"},
     BundleRule{"required_node.putBack", "none", "victims that are not needed are not put back"},
 };
 

@@ -22,9 +22,10 @@ bool lists(const std::vector<Item>& items, Item item) {
 }
 
 /// Collects problems; the value shown is always the one the configuration has.
-class Findings {
+class ConfigurationFindings {
  public:
-  explicit Findings(const Configuration& configuration) : configuration_(configuration) {}
+  explicit ConfigurationFindings(const Configuration& configuration)
+      : configuration_(configuration) {}
 
   void refuse(std::string_view path, std::string message, std::string remedy) {
     add(Severity::error, path, std::move(message), std::move(remedy));
@@ -57,7 +58,7 @@ constexpr std::array<std::pair<WaivedLaw, WaivedLaw>, 3> partial_waivers = {
 
 /// Rules that give up a law need its waiver, so that the plan can say so. A bundle has both; a
 /// profile has rules of one bundle and the waivers of another.
-void check_waivers(const Configuration& configuration, Findings& findings) {
+void check_waivers(const Configuration& configuration, ConfigurationFindings& findings) {
   const auto need = [&](bool breaks, WaivedLaw law) {
     if (!breaks || waives(configuration, law)) return;
     findings.refuse(compatibility_path,
@@ -79,7 +80,7 @@ void check_waivers(const Configuration& configuration, Findings& findings) {
   need(unclaimed, WaivedLaw::law_4_claims);
 }
 
-void check_workload(const WorkloadSettings& workload, Findings& findings) {
+void check_workload(const WorkloadSettings& workload, ConfigurationFindings& findings) {
   if (workload.preemption_priority_from > workload.preemption_priority_to) {
     findings.refuse("workload.preemptionPriorityFrom", "lies above workload.preemptionPriorityTo",
                     "lower the one or raise the other");
@@ -110,7 +111,8 @@ bool is_victim_class(std::string_view line) {
   return false;
 }
 
-void check_required_node(const RequiredNodeSettings& required_node, Findings& findings) {
+void check_required_node(const RequiredNodeSettings& required_node,
+                         ConfigurationFindings& findings) {
   for (const std::string& line : required_node.victim_classes) {
     if (is_victim_class(line)) continue;
     findings.refuse("required_node.victimClasses",
@@ -120,18 +122,18 @@ void check_required_node(const RequiredNodeSettings& required_node, Findings& fi
   }
 }
 
-void check_session(const SessionSettings& session, Findings& findings) {
+void check_session(const SessionSettings& session, ConfigurationFindings& findings) {
   if (session.backoff_max < session.backoff_first) {
     findings.refuse("session.backoffMax", "is shorter than session.backoffFirst",
                     "raise the one or lower the other");
   }
 }
 
-void check_live(const LiveSettings& live, Findings& findings) {
+void check_live(const LiveSettings& live, ConfigurationFindings& findings) {
   constexpr Duration shortest{1'500};  // Its fifteenths are whole tenths of a second.
   if (live.lease_duration < shortest) {
     findings.refuse("live.leaseDuration", "is too short to be renewed in time",
-                    "use 1500ms or more; 15s is the habit of Kubernetes");
+                    "use 1500ms or more; 15s is the Kubernetes default");
   }
   constexpr Duration long_grace{3'600'000};
   if (live.capacity_grace > long_grace) {
@@ -145,7 +147,7 @@ void check_live(const LiveSettings& live, Findings& findings) {
 
 /// Every knob within its limits, and what ties knobs together; profiles apart.
 Problems validate_rules(const Configuration& configuration) {
-  Findings findings(configuration);
+  ConfigurationFindings findings(configuration);
   for (const Knob& knob : knobs()) {
     std::string message = refusal(knob, knob.get(configuration));
     if (!message.empty()) findings.refuse(knob.path, std::move(message), {});
@@ -182,7 +184,7 @@ void check_profile(const Configuration& configuration, const Problems& of_all,
                         .field = "profiles",
                         .value = {},
                         .message = "a profile has no schedulerName",
-                        .remedy = "say whose pods it decides about"});
+                        .remedy = "set profiles[].schedulerName"});
     return;
   }
   Configuration rules = configuration;
@@ -228,7 +230,7 @@ void check_profiles(const Configuration& configuration, Problems& problems) {
                         .field = "profiles",
                         .value = shorten(profiles[at].scheduler_name),
                         .message = "two profiles have this schedulerName",
-                        .remedy = "make them one"});
+                        .remedy = "merge them"});
   }
 }
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace makeway {
 
 PriorityMismatch priority_mismatch(const Cluster& cluster, GroupIndex group) {
@@ -28,19 +33,38 @@ std::string priority_mismatch_text(const Cluster& cluster, GroupIndex group) {
                      unit.scheduling_priority);
 }
 
-std::optional<PlanStatus> priority_condition(const Cluster& cluster, GroupIndex group) {
-  Sentence sentence{.text = priority_mismatch_text(cluster, group), .mentions = {}};
-  if (sentence.text.empty()) return std::nullopt;
-  sentence.add("; the group's counts");  // It names only a pod of the group.
-  const Group& object = cluster.groups()[group];
-  return PlanStatus{.object = {.kind = RefKind::pod_group,
-                               .namespace_name = std::string(cluster.text(object.namespace_name)),
-                               .name = std::string(cluster.text(object.name))},
-                    .condition = std::string(pods_not_matching_priority),
-                    .value = true,
-                    .reason = "PriorityDiffers",
-                    .message = sentence.text,
-                    .message_mentions = Mentions(sentence)};
+void add_priority_conditions(const Cluster& cluster, Plan& plan) {
+  std::vector<GroupIndex> differing;
+  for (std::uint32_t slot = 0; slot < cluster.groups().size(); ++slot) {
+    const GroupIndex group{slot};
+    const Group& row = cluster.groups()[group];
+    if (!row.unit.exists() || !row.object || !row.object->plane.empty()) continue;
+    const bool is_ours = std::ranges::none_of(row.members, [&](PodIndex pod) {
+      return cluster.pods().flags[pod].kept == KeptBy::other_scheduler;
+    });
+    if (is_ours && priority_mismatch(cluster, group).pods > 0) differing.push_back(group);
+  }
+  const auto key = [&](GroupIndex group) {
+    const Group& row = cluster.groups()[group];
+    return std::pair(cluster.text(row.namespace_name), cluster.text(row.name));
+  };
+  std::ranges::sort(differing, {}, key);
+  for (const GroupIndex group : differing) {
+    const PodGroup& object = *cluster.groups()[group].object;
+    Sentence sentence{.text = priority_mismatch_text(cluster, group), .mentions = {}};
+    sentence.add("; the group's counts");  // It names only a pod of the group.
+    if (!object.workload.empty()) {
+      sentence.add(fmt::format(" (Workload {}/{})", object.namespace_name, object.workload));
+    }
+    plan.status.push_back({.object = {.kind = RefKind::pod_group,
+                                      .namespace_name = object.namespace_name,
+                                      .name = object.name},
+                           .condition = std::string(pods_not_matching_priority),
+                           .value = true,
+                           .reason = "PriorityDiffers",
+                           .message = sentence.text,
+                           .message_mentions = Mentions(sentence)});
+  }
 }
 
 }  // namespace makeway

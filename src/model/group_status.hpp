@@ -28,7 +28,9 @@ PriorityMismatch priority_mismatch(const Cluster& cluster, GroupIndex group);
 /// when they all agree.
 std::string priority_mismatch_text(const Cluster& cluster, GroupIndex group);
 
-/// For `Plan::status`; nothing when all pods agree.
-std::optional<PlanStatus> priority_condition(const Cluster& cluster, GroupIndex group);
+/// Into `plan.status`, by name: of every PodGroup of which some pods carry another priority,
+/// whether it asks or not. A Workload has no status, so the message names the one that the group
+/// came from.
+void add_priority_conditions(const Cluster& cluster, Plan& plan);
 
 }  // namespace makeway

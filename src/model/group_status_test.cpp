@@ -2,10 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace makeway {
 namespace {
 
 GroupIndex group_of(const Cluster& cluster) { return *cluster.find_group("default", "g"); }
+
+std::vector<PlanStatus> conditions(const Cluster& cluster) {
+  Plan plan;
+  add_priority_conditions(cluster, plan);
+  return plan.status;
+}
 
 Pod member(std::string name, std::int32_t priority) {
   return {.namespace_name = "default", .name = std::move(name), .group = "g", .priority = priority};
@@ -15,13 +25,13 @@ TEST(GroupStatus, IsSilentWhenAllPodsAgree) {
   Cluster cluster;
   cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .priority = {.priority = 100}});
   cluster.apply(member("a", 100));
-  EXPECT_EQ(priority_condition(cluster, group_of(cluster)), std::nullopt);
+  EXPECT_TRUE(conditions(cluster).empty());
 }
 
 TEST(GroupStatus, IsSilentForAGroupWithoutPods) {
   Cluster cluster;
   cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .priority = {.priority = 100}});
-  EXPECT_EQ(priority_condition(cluster, group_of(cluster)), std::nullopt);
+  EXPECT_TRUE(conditions(cluster).empty());
 }
 
 TEST(GroupStatus, CountsPodsOfOtherPrioritiesAndNamesTheFirst) {
@@ -33,8 +43,9 @@ TEST(GroupStatus, CountsPodsOfOtherPrioritiesAndNamesTheFirst) {
             "1 of its 2 pods carries another priority, the first is default/b with 1000 instead of "
             "100");
   cluster.apply(member("a", 10));
-  const std::optional<PlanStatus> condition = priority_condition(cluster, group_of(cluster));
-  ASSERT_TRUE(condition.has_value());
+  const std::vector<PlanStatus> all = conditions(cluster);
+  ASSERT_EQ(all.size(), 1U);
+  const PlanStatus* const condition = &all.front();
   EXPECT_EQ(ref_text(condition->object), "PodGroup default/g");
   EXPECT_EQ(condition->condition, "PodsNotMatchingPriority");
   EXPECT_TRUE(condition->value);
@@ -50,6 +61,33 @@ TEST(GroupStatus, LooksAtThePriorityOfTheWorkloadToo) {
   cluster.apply(Workload{.namespace_name = "default", .name = "w", .priority = {.priority = 70}});
   cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .workload = "w"});
   EXPECT_EQ(priority_mismatch(cluster, group_of(cluster)).pods, 1);
+  ASSERT_EQ(conditions(cluster).size(), 1U);
+  EXPECT_EQ(
+      conditions(cluster).front().message,
+      "1 of its 1 pods carries another priority, the first is default/a with 10 instead of 70; "
+      "the group's counts (Workload default/w)");
+}
+
+TEST(GroupStatus, GroupsOfOtherSchedulersAreLeftAlone) {  // SPEC section 8
+  Cluster cluster;
+  cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .priority = {.priority = 2}});
+  Pod foreign = member("a", 1);
+  foreign.kept = KeptBy::other_scheduler;
+  cluster.apply(foreign);
+  EXPECT_TRUE(conditions(cluster).empty());
+}
+
+TEST(GroupStatus, GroupsAreReportedByName) {  // SPEC section 2: whenever observed
+  Cluster cluster;
+  cluster.apply(Pod{.namespace_name = "default", .name = "p", .group = "h", .priority = 1});
+  cluster.apply(PodGroup{.namespace_name = "default", .name = "h", .priority = {.priority = 2}});
+  cluster.apply(member("a", 1));
+  EXPECT_EQ(conditions(cluster).size(), 1U) << "default/g has no object that could show it";
+  cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .priority = {.priority = 2}});
+  const std::vector<PlanStatus> all = conditions(cluster);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all.front().object.name, "g");
+  EXPECT_EQ(all.back().object.name, "h");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.hpp"
 #include "base/check.hpp"
 #include "model/knob_tables.hpp"
 #include "model/removed_knobs.hpp"
@@ -35,10 +36,6 @@ std::vector<Knob> all_knobs() {
   return all;
 }
 
-char lower(char byte) {
-  return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-}
-
 /// Insertions, deletions and replacements between two texts, letter case aside.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
@@ -47,7 +44,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(from[i - 1]) == lower(to[j - 1]) ? 0 : 1);
+      const std::size_t replaced =
+          diagonal + (lower_byte(from[i - 1]) == lower_byte(to[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
     }
@@ -75,12 +73,6 @@ class Nearest {
   std::string_view answer_;
   std::size_t best_ = text_length_max;
 };
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> items;

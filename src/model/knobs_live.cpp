@@ -15,21 +15,22 @@ constexpr std::array live_rows = {
          "names may belong to another tenant."}),
     of_ask(integer<live, &Live::max_evictions_per_minute>(
         {"live.maxEvictionsPerMinute", "8",
-         "So many pods are evicted in a minute at most, for each profile and in each namespace. "
-         "What is over waits and says so; a process that has just started has none left."},
+         "The maximum number of evictions per minute, for each profile and each namespace. Further "
+         "evictions wait and report that; the allowance is empty when a process starts."},
         {.minimum = 1, .maximum = 1'000'000})),
     plain<live, &Live::evict_again_window>(
         {"live.evictAgainWindow", "8",
-         "An ask that has made pods leave makes others leave only after this; it waits, says so "
-         "and is counted. Another pod may take its room each time. 0s: no such brake."}),
+         "An ask that has evicted pods may evict others only after this time; until then it waits, "
+         "reports that and is counted. Another pod may take its room each time. 0s: no such "
+         "brake."}),
     plain<live, &Live::capacity_grace>(
         {"live.capacityGrace", "8",
-         "No pod leaves for a queue for so long after a node that is still there offered less than "
-         "before: a device plugin that restarts offers it again. 0s: no such brake."}),
+         "For this long no pod is evicted for a queue after the capacity of an existing node "
+         "dropped: a device plugin that restarts offers it again. 0s: no such brake."}),
     plain<live, &Live::gang_bind_timeout>(
         {"live.gangBindTimeout", "8",
-         "So long the members of a gang that is bound in part may wait for the rest before "
-         "live.gangRollback counts. A new plan for the rest is made meanwhile, and afterwards."}),
+         "How long the members of a partly bound gang may wait for the rest before "
+         "live.gangRollback applies. A new plan for the rest is made meanwhile, and afterwards."}),
     choice<live, &Live::gang_rollback>(
         {"live.gangRollback", "8",
          "What becomes of the members of a gang that were bound when the rest was not within "
@@ -37,7 +38,7 @@ constexpr std::array live_rows = {
          "deleted, because a bind cannot be undone (delete)."}),
     plain<live, &Live::lease_duration>(
         {"live.leaseDuration", "8",
-         "After so long without a renewal another process may lead. Renewals give up at 10/15 of "
+         "After this time without a renewal another process may lead. Renewals give up at 10/15 of "
          "it, writes stop at 8/15, and each write has 5/15 at the server."}),
 };
 

@@ -32,7 +32,7 @@ constexpr std::array session_rows = {
         {"session.backoffFirst", "6",
          "How long a preempted session stays off the queue the first time; doubled each time."}),
     plain<session, &Session::backoff_max>(
-        {"session.backoffMax", "6", "Where the doubling of backoffFirst ends."}),
+        {"session.backoffMax", "6", "The upper limit of the doubled back-off."}),
 };
 
 }  // namespace

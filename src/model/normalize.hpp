@@ -1,5 +1,5 @@
-// Brings objects into their canonical form: lists without a meaning in their order are sorted,
-// repeated entries and zero amounts go, and what a bound pod cannot have (a nomination, needs that
+// Brings objects into their canonical form: lists whose order has no meaning are sorted, repeated
+// entries and zero amounts are removed, and what a bound pod cannot have (a nomination, needs that
 // only matter before binding) is dropped. Idempotent. Equal meaning becomes equal value.
 #pragma once
 

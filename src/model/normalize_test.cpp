@@ -89,7 +89,7 @@ TEST(Normalize, ALeavingPodHasNoNomination) {  // SPEC 1, law 7: it will never c
   EXPECT_EQ(normalized(pod).shape.unsupported, pod.shape.unsupported) << "it is still pending";
 }
 
-TEST(Normalize, UsesOfClaimsSayWhosTheyAre) {
+TEST(Normalize, UsesOfClaimsNameTheirPod) {
   Pod pod{.namespace_name = "shop", .name = "p", .uid = "u"};
   pod.shape.claims = {{.kind = ClaimKind::resource, .name = "gpu", .local = "gone"},
                       {.kind = ClaimKind::own_volume, .local = "scratch"},

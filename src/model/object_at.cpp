@@ -1,26 +1,11 @@
 #include "model/object_at.hpp"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 #include <variant>
 
 namespace makeway {
 namespace {
-
-struct StoredKind {
-  RefKind kind;
-  ObjectKind stored;
-};
-constexpr std::array stored_kinds = {
-    StoredKind{RefKind::pod, ObjectKind::pod},
-    StoredKind{RefKind::pod_group, ObjectKind::pod_group},
-    StoredKind{RefKind::queue, ObjectKind::queue},
-    StoredKind{RefKind::replica_schedule, ObjectKind::replica_schedule},
-    StoredKind{RefKind::session, ObjectKind::session},
-    StoredKind{RefKind::resource_group, ObjectKind::resource_group},
-    StoredKind{RefKind::partition, ObjectKind::partition},
-    StoredKind{RefKind::persistent_volume_claim, ObjectKind::persistent_volume_claim}};
 
 std::optional<Change> found_pod(const Cluster& cluster, const ObjectKeyView& key) {
   const auto pod = cluster.find_pod(key.namespace_name, key.name, key.plane);
@@ -64,14 +49,16 @@ ChangeKey key_of_change(const Change& change) {
 }
 
 std::optional<RefKind> ref_kind(ObjectKind kind) {
-  const auto* const found = std::ranges::find(stored_kinds, kind, &StoredKind::stored);
-  return found == stored_kinds.end() ? std::nullopt : std::optional(found->kind);
+  constexpr auto& names = choice_names<RefKind>;
+  const auto* const found = std::ranges::find(names, row_of_kind(kind).name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<RefKind>(found - names.begin());
 }
 
 std::optional<ChangeKey> store_key(const ObjectRef& ref) {
-  const auto* const found = std::ranges::find(stored_kinds, ref.kind, &StoredKind::kind);
-  if (found == stored_kinds.end()) return std::nullopt;
-  return ChangeKey{found->stored, ref.plane, ref.namespace_name, ref.name};
+  const auto* const found = std::ranges::find(kind_rows, choice_name(ref.kind), &KindRow::name);
+  if (found == kind_rows.end()) return std::nullopt;
+  return ChangeKey{found->kind, ref.plane, ref.namespace_name, ref.name};
 }
 
 Change object_at(const Cluster& cluster, const ChangeKey& key) {

@@ -70,10 +70,10 @@ TEST(Profiles, HaveANameEach) {
   configuration.profiles.push_back(configuration.profiles.front());
   ASSERT_EQ(validate(configuration).size(), 1U);
   EXPECT_EQ(to_text(validate(configuration).front()),
-            "profiles \"batch\": two profiles have this schedulerName; make them one");
+            "profiles \"batch\": two profiles have this schedulerName; merge them");
   configuration.profiles = {{}};
   EXPECT_EQ(to_text(validate(configuration).front()),
-            "profiles: a profile has no schedulerName; say whose pods it decides about");
+            "profiles: a profile has no schedulerName; set profiles[].schedulerName");
   configuration.profiles.assign(profiles_max + 1, {});
   EXPECT_EQ(to_text(validate(configuration).front()),
             "profiles \"101 profiles\": there may be 100 at most; let pods with the same rules "

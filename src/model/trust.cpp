@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, choice_names<TrustMark>.size()> remedies 
     "give the ReplicaSchedule a spec.selector that names its pods, or correct the label",
     "let the ResourceGroup list the namespace in spec.namespaces, and the node",
     "trust its namespace: trust.namespaces, or the label makeway.dev/trusted: \"true\"",
-    "state what is really lost",
+    "state at most the run time",
     "leave it out",
     "name it with --config",
 };
@@ -431,7 +431,7 @@ void TrustStep::forget_notes(Pod& pod) {
     forget(names::kept_by, kept_by_names.at(static_cast<std::size_t>(pod.kept)));
     pod.kept = KeptBy::none;
   }
-  notes.evicted_for.clear();  // A live run writes these two for people: they are no news.
+  notes.evicted_for.clear();  // A live run writes these two for users, so they are not reported.
   notes.plan.clear();
   if (facts_.recalls_notes) return;
   if (notes.reserved_since) forget(names::reserved_since, to_text(*notes.reserved_since));

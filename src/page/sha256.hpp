@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the policy of a page: which script and style a browser may use.
+// SHA-256, for the policy of a page: which script and style a browser may use.
 #pragma once
 
 #include <string>

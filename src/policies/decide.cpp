@@ -12,6 +12,7 @@
 #include "engine/departures.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "model/group_status.hpp"
 #include "model/plan.hpp"
 #include "model/profiles.hpp"
 #include "policies/policy.hpp"
@@ -219,6 +220,7 @@ void finish(const Draft& draft, const Policies& made, std::span<Policy* const> o
   }
   losses.close();
   plan.cost = sum(plan.cost, losses.total());
+  add_priority_conditions(draft.world.cluster(), plan);
 }
 
 Decision decide_once(const Cluster& cluster, const Configuration& configuration,

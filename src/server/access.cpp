@@ -9,7 +9,7 @@
 namespace makeway::server {
 namespace {
 
-/// An address, not a name that begins like one: anyone may own such a name.
+/// An address, not a host name that looks like one: any party can register such a name.
 bool is_loopback_host(std::string_view host) {
   if (host == "::1") return true;
   return host.starts_with("127.") &&
@@ -101,7 +101,7 @@ bool is_same_secret(std::string_view given, std::string_view expected) {
 
 std::optional<HttpReply> refuse(const HttpRequest& request, const AccessRules& rules) {
   if (rules.is_loopback && !is_name_of_this_machine(request.host)) {
-    return error_reply(403, "this address is for this machine: open it as localhost");
+    return error_reply(403, "the Host header does not name this machine: use localhost");
   }
   if (!rules.is_loopback && rules.token.empty()) {
     return error_reply(403,
@@ -117,7 +117,7 @@ std::optional<HttpReply> refuse(const HttpRequest& request, const AccessRules& r
       return reply;
     }
   }
-  if (!is_from_same_origin(request)) return error_reply(403, "a page of elsewhere may not ask");
+  if (!is_from_same_origin(request)) return error_reply(403, "cross-origin requests are refused");
   if (request.is_post && !has_document_type(request.content_type)) {
     return error_reply(415, "send application/json or application/yaml");
   }

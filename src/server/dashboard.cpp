@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view api_prefix = "/api/";
 constexpr std::string_view what_if_path = "/api/what-if";
-constexpr std::string_view busy = "too many ask at once; try again";
+constexpr std::string_view busy = "too many requests at once; try again";
 constexpr std::string_view without_journal =
     "this run keeps no journal; start makeway with --journal FILE to look back";
 constexpr std::uint64_t look_every = 10;   ///< Turns, without viewers.
@@ -28,14 +28,14 @@ HttpReply json_reply(std::string body) {
 Dashboard::Dashboard(DashboardSettings settings)
     : settings_(std::move(settings)),
       access_(access_rules(settings_.address, settings_.token)),
-      desk_(containment()),
+      questions_(containment()),
       follower_(
           settings_.schedulers, [this](Board& board) { turn(board); }, settings_.follower,
           containment()) {}
 
 /// The threads that could use the others first.
 Dashboard::~Dashboard() {
-  desk_.stop();
+  questions_.stop();
   follower_.stop();
   server_.reset();
 }
@@ -164,7 +164,7 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
         answer, [this, request](Board& board) { return settings_.tools.what_if(request, board); });
   }
   if (what == "why" && tools.why_recorded) {
-    return ask_desk(answer, request, tools.why_recorded);
+    return ask_question_thread(answer, request, tools.why_recorded);
   }
   if (what == "why" && tools.why) {
     return ask_board(answer,
@@ -173,7 +173,7 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
   if (what == "history" || what == "at") {
     const DashboardTools::Alone& tool = what == "at" ? tools.at : tools.history;
     if (!tool) return answer.give(error_reply(404, without_journal));
-    return ask_desk(answer, request, tool);
+    return ask_question_thread(answer, request, tool);
   }
   answer.give(error_reply(404, "there is no such question"));
 }
@@ -186,12 +186,13 @@ void Dashboard::ask_board(const HttpAnswer& answer, std::function<HttpReply(Boar
 }
 
 /// The tool outlives the question: it is one of the settings.
-void Dashboard::ask_desk(const HttpAnswer& answer, const HttpRequest& request,
-                         const DashboardTools::Alone& tool) {
-  const bool is_asked =
-      desk_.ask([answer, request,
-                 &tool](const Desk::IsOver& is_over) { answer.give(tool(request, is_over)); },
-                [answer] { return answer.is_unwanted(); });
+void Dashboard::ask_question_thread(const HttpAnswer& answer, const HttpRequest& request,
+                                    const DashboardTools::Alone& tool) {
+  const bool is_asked = questions_.ask(
+      [answer, request, &tool](const QuestionThread::IsOver& is_over) {
+        answer.give(tool(request, is_over));
+      },
+      [answer] { return answer.is_unwanted(); });
   if (!is_asked) answer.give(error_reply(503, busy));
 }
 

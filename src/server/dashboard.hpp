@@ -25,10 +25,10 @@
 
 #include "base/result.hpp"
 #include "server/access.hpp"
-#include "server/desk.hpp"
 #include "server/follower.hpp"
 #include "server/http_server.hpp"
 #include "server/notices.hpp"
+#include "server/question_thread.hpp"
 #include "server/tls_keys.hpp"
 
 namespace makeway::server {
@@ -37,7 +37,7 @@ namespace makeway::server {
 struct DashboardTools {
   using OnBoard = std::function<HttpReply(const HttpRequest&, const Board&)>;
   /// Ends soon after it is over, with any answer.
-  using Alone = std::function<HttpReply(const HttpRequest&, const Desk::IsOver& is_over)>;
+  using Alone = std::function<HttpReply(const HttpRequest&, const QuestionThread::IsOver& is_over)>;
   OnBoard what_if;
   OnBoard why;         ///< As far as the board knows.
   Alone why_recorded;  ///< From the journal; comes before `why`.
@@ -78,8 +78,8 @@ class Dashboard {
   void handle(const HttpRequest& request, const HttpAnswer& answer);
   void handle_api(const HttpRequest& request, const HttpAnswer& answer);
   void ask_board(const HttpAnswer& answer, std::function<HttpReply(Board&)> question);
-  void ask_desk(const HttpAnswer& answer, const HttpRequest& request,
-                const DashboardTools::Alone& tool);
+  void ask_question_thread(const HttpAnswer& answer, const HttpRequest& request,
+                           const DashboardTools::Alone& tool);
   std::optional<HttpReply> refuse_body(const HttpRequest& request) const;
   HttpReply page(const HttpRequest& request) const;
   HttpReply open_page(std::string_view path) const;
@@ -99,7 +99,7 @@ class Dashboard {
   /// As new as the last frame; empty: not requested since the turn.
   std::string state_;
   HttpFrame state_event_;  ///< The same for streams.
-  Desk desk_;
+  QuestionThread questions_;
   Follower follower_;
 };
 

@@ -127,11 +127,11 @@ TEST_F(DashboardTest, QuestionsReachTheirHandlers) {
                                             std::to_string(board.cluster().node_count())};
                  },
              .why_recorded =
-                 [](const HttpRequest& request, const Desk::IsOver&) {
+                 [](const HttpRequest& request, const QuestionThread::IsOver&) {
                    return HttpReply{.body = "why " + *query_value(request.query, "object")};
                  },
              .at = [](const HttpRequest& request,
-                      const Desk::IsOver&) { return HttpReply{.body = request.query}; },
+                      const QuestionThread::IsOver&) { return HttpReply{.body = request.query}; },
          }});
   show("n1");
   EXPECT_TRUE(get("/api/why?object=Pod%2Fa%2Fb").ends_with("why Pod/a/b"));
@@ -144,7 +144,7 @@ TEST_F(DashboardTest, QuestionsReachTheirHandlers) {
 TEST_F(DashboardTest, QuestionsOfClosedConnectionsAreNotAnswered) {
   std::atomic<bool> has_begun = false;
   std::atomic<bool> has_ended = false;
-  start({.tools = {.at = [&](const HttpRequest& request, const Desk::IsOver& is_over) {
+  start({.tools = {.at = [&](const HttpRequest& request, const QuestionThread::IsOver& is_over) {
            has_begun = true;
            const bool is_long = request.query == "cycle=1";
            for (int wait = 0; is_long && wait < 10'000 && !is_over(); ++wait) {

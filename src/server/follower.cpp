@@ -52,7 +52,7 @@ void Follower::lose_mail(std::deque<Seen>& thrown_away) {
 }
 
 void Follower::put(Seen seen, std::size_t weight) {
-  std::deque<Seen> thrown_away;  // Destroyed after the lock is given back.
+  std::deque<Seen> thrown_away;  // Destroyed after the lock is released.
   const std::scoped_lock lock(mutex_);
   if (has_lost_) return;
   if (weight_ > 0 && weight_ + weight > limits_.changes_max) return lose_mail(thrown_away);

@@ -1,47 +1,46 @@
 #include "server/http_server.hpp"
 
 #include <fmt/format.h>
-#include <openssl/err.h>
-#include <openssl/sslerr.h>
+#include <netdb.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "server/connection.hpp"
+#include "server/request_parser.hpp"
 #include "server/thread_name.hpp"
 
 namespace makeway::server {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-using asio::ip::tcp;
-using Failure = boost::system::error_code;
-using RequestParser = http::request_parser<http::string_body>;
-/// Over the plain one, which has the deadlines.
-using SecureStream = asio::ssl::stream<beast::tcp_stream&>;
+using Clock = std::chrono::steady_clock;
+using Moved = Connection::Outcome;
+using Method = RequestParser::Method;
 
-constexpr std::chrono::seconds discard_max{1};
-constexpr std::chrono::milliseconds watch_every{500};
+constexpr Duration discard_max{1'000};
+/// A client that has stopped sending is taken for gone when its answer takes longer.
+constexpr Duration left_after{500};
+constexpr std::chrono::milliseconds accept_again{100};
+constexpr std::size_t read_bytes = 16'384;
+/// What one connection may do before it is the turn of the others.
+constexpr int steps_a_turn = 16;
 /// Ends with the connection, so it needs no length.
 constexpr std::string_view plain_refused =
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -51,35 +50,30 @@ std::chrono::milliseconds milliseconds(Duration duration) {
   return std::chrono::milliseconds(duration.ms);
 }
 
-Error listen_error(const ListenAddress& address, const Failure& failure) {
+Error listen_error(const ListenAddress& address, int number) {
   return {.code = ErrorCode::retry,
           .message = fmt::format("cannot listen on {}:{}: {}", address.host, address.port,
-                                 failure.message())};
+                                 std::generic_category().message(number))};
 }
 
-HttpRequest request_of(const RequestParser::value_type& from) {
-  const std::string target(from.target());
-  const std::size_t mark = target.find('?');
-  return {.is_post = from.method() == http::verb::post,
-          .path = target.substr(0, mark),
-          .query = mark == std::string::npos ? std::string() : target.substr(mark + 1),
-          .body = from.body(),
-          .host = std::string(from[http::field::host]),
-          .origin = std::string(from[http::field::origin]),
-          .fetch_site = std::string(from["Sec-Fetch-Site"]),
-          .authorization = std::string(from[http::field::authorization]),
-          .content_type = std::string(from[http::field::content_type]),
-          .if_none_match = std::string(from[http::field::if_none_match])};
-}
-
-/// The client sent a request instead of a handshake.
-bool is_plain_http(const Failure& failure) {
-  return failure.category() == asio::error::get_ssl_category() &&
-         ERR_GET_REASON(static_cast<unsigned long>(failure.value())) == SSL_R_HTTP_REQUEST;
-}
-
-bool is_served(http::verb method) {
-  return method == http::verb::get || method == http::verb::head || method == http::verb::post;
+/// The header of an answer and its body.
+std::string answer_text(const HttpReply& reply, bool is_1_0, bool keeps_alive, bool is_head) {
+  std::string text =
+      fmt::format("HTTP/1.{} {} {}\r\n", is_1_0 ? 0 : 1, reply.status, status_text(reply.status));
+  if (keeps_alive == is_1_0) {
+    text += keeps_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+  }
+  const auto is_given = [&](std::string_view field) {
+    return std::ranges::any_of(reply.headers,
+                               [&](const auto& each) { return each.first == field; });
+  };
+  text += fmt::format("Content-Type: {}\r\n", reply.content_type);
+  if (!is_given("Cache-Control")) text += "Cache-Control: no-store\r\n";
+  text += "X-Content-Type-Options: nosniff\r\n";
+  for (const auto& [name, value] : reply.headers) text += fmt::format("{}: {}\r\n", name, value);
+  text += fmt::format("Content-Length: {}\r\n\r\n", reply.body.size());
+  if (!is_head) text += reply.body;
+  return text;
 }
 
 }  // namespace
@@ -105,65 +99,73 @@ void HttpAnswer::give(HttpReply reply) const {
   if (!once_->is_given.exchange(true)) once_->deliver(std::move(reply));
 }
 
-/// One connection. At any time at most one operation of it is under way, and what ends that may
-/// forget the session. None is while its answer is awaited, and while a stream has nothing to send.
+/// One connection. It does one thing at a time, as far as that is possible without waiting, and the
+/// rest when its socket is ready. It does nothing while its answer is awaited, and while a stream
+/// has nothing to send.
 class HttpServer::Session {
  public:
-  Session(State& state, std::uint64_t id, tcp::socket socket, TlsKeys::Context keys);
-  void begin();
+  Session(State& state, std::uint64_t id, Descriptor socket, TlsKeys::Context keys);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  void go_on();
+  /// Its socket is ready for what it waits for, or was closed by the other side. `events`: of poll.
+  void on_event(short events);
   void reply(HttpReply reply);
   void push(HttpFrame frame);
-  /// Ends it, now or when what is under way has heard of it.
-  void cut();
   bool is_stream() const { return is_stream_; }
-  bool is_cut() const { return is_cut_; }
-  /// It waits for its answer, and nothing of it is under way.
-  bool is_waiting() const { return !is_stream_ && !is_reading_ && !is_sending_; }
-  bool has_left();
-  void forget();
+  /// To be removed: it is over, or it took longer than it may.
+  bool is_over(Clock::time_point now) const { return step_ == Step::ended || deadline_ <= now; }
+  Clock::time_point deadline() const { return deadline_; }
+  /// The other connections had their turn: it has more to do.
+  bool is_ready() const { return is_ready_; }
+  pollfd polled() const;
   /// The connection with the smallest value is closed first: idle, then reading its answer, then
   /// waiting for one; of these the longest in that state.
-  std::pair<int, std::uint64_t> patience() const {
-    return {is_reading_ ? 0 : is_sending_ ? 1 : 2, since_};
-  }
+  std::pair<int, std::uint64_t> eviction_rank() const;
 
  private:
-  /// `operation` with the stream that requests come from and answers go to.
-  template <class Operation>
-  void on_stream(const Operation& operation) {
-    if (secure_) {
-      operation(*secure_);
-    } else {
-      operation(stream_);
-    }
-  }
+  enum class Step {
+    nothing,
+    handshake,
+    header,
+    body,
+    discard,
+    tls_close,
+    refusal,
+    answer,
+    frame,
+    ended
+  };
+  void begin(Step step, Duration time_max);
+  Moved step();
+  Moved read_some(std::size_t bytes_max);
+  Moved read_request();
+  void after(Step done);
+  void after_failure(Step failed);
   void read();
-  void shake_hands();
-  void refuse_plain();
   void take_header();
-  void take_body();
-  bool is_readable(const Failure& failure);
   void hand_over();
-  void discard_rest();
-  void after_answer(const Failure& failure);
+  void after_answer();
   void begin_stream(const HttpReply& reply);
   void send_next();
-  void after_frame(const Failure& failure);
-  void say_goodbye();
 
   State& state_;
   std::uint64_t id_;
   std::uint64_t since_ = 0;  ///< When it began to do what it does, in steps of the server.
-  beast::tcp_stream stream_;
-  TlsKeys::Context keys_;  ///< As they were when it began; null: plain.
-  std::optional<SecureStream> secure_;
-  beast::flat_buffer buffer_;
+  Connection connection_;
+  Step step_ = Step::nothing;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool is_ready_ = false;
+  std::string input_;  ///< What was received and not taken yet.
+  bool has_stopped_sending_ = false;
   std::optional<RequestParser> parser_;
-  http::response<http::string_body> response_;
-  bool is_reading_ = false;  ///< Or it is shaking hands.
+  bool is_too_long_ = false;
+  std::string answer_;
+  bool keeps_alive_ = false;
+  std::string_view output_;  ///< What is left of the answer or the frame that is being sent.
   bool is_stream_ = false;
-  bool is_sending_ = false;
-  bool is_cut_ = false;            ///< And what is under way has not heard of it yet.
   std::deque<HttpFrame> backlog_;  ///< The first one is being sent.
   std::size_t backlog_bytes_ = 0;  ///< Without the first one.
   /// Of the answer that is awaited, or was last; shared with it, since it may outlive the session.
@@ -179,199 +181,216 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   Result<std::uint16_t> listen(const ListenAddress& address);
   void accept();
-  void take(tcp::socket socket);
   TlsKeys::Context keys_now();
   bool make_room();
   void run();
+  void turn();
+  int wait_ms(Clock::time_point now) const;
+  void go_on(std::uint64_t id, short events = 0);
+  void sweep();
+  void run_tasks();
   void report(std::string_view kind, std::string_view text) const;
   HttpAnswer answer_of(std::uint64_t id, HttpAnswer::Left left);
-  void watch_waiting();
+  /// From any thread: the server's thread does it.
+  void post(std::function<void()> task);
 
   HttpHandler handler;
   HttpLimits limits;
   HttpGate gate;
   HttpExtras extras;
-  asio::io_context context{1};
-  tcp::acceptor acceptor{context};
-  asio::steady_timer pause{context};
-  asio::steady_timer watch{context};
-  bool is_watching = false;
+  Descriptor acceptor;
+  Descriptor wake;
+  Clock::time_point accept_from;  ///< No descriptor was left, or the like: not before.
+  std::atomic<std::size_t> streams = 0;
+  std::atomic<std::uint64_t> streams_cut = 0;
   std::map<std::uint64_t, std::unique_ptr<Session>> sessions;
   std::uint64_t last_id = 0;
   std::uint64_t steps = 0;
   std::uint16_t port = 0;
-  std::atomic<std::size_t> streams = 0;
-  std::atomic<std::uint64_t> streams_cut = 0;
+  std::atomic<bool> is_stopped = false;
+  std::mutex tasks_lock;
+  std::vector<std::function<void()>> tasks;
   std::thread thread;
 };
 
 // ---- Sessions -----------------------------------------------------------------------------------
 
-HttpServer::Session::Session(State& state, std::uint64_t id, tcp::socket socket,
+HttpServer::Session::Session(State& state, std::uint64_t id, Descriptor socket,
                              TlsKeys::Context keys)
-    : state_(state),
-      id_(id),
-      stream_(std::move(socket)),
-      keys_(std::move(keys)),
-      buffer_(std::size_t{2} * state.limits.header_bytes_max) {
-  if (keys_ != nullptr) secure_.emplace(stream_, *keys_);
-}
-
-void HttpServer::Session::begin() {
+    : state_(state), id_(id), connection_(std::move(socket), std::move(keys)) {
   since_ = ++state_.steps;
-  if (secure_) return shake_hands();
-  read();
+  if (connection_.is_secure()) {
+    begin(Step::handshake, state_.limits.request_max);
+  } else {
+    read();
+  }
 }
 
-/// Nothing blocks on it: it is one more operation with a deadline.
-void HttpServer::Session::shake_hands() {
-  stream_.expires_after(milliseconds(state_.limits.request_max));
-  secure_->async_handshake(SecureStream::server, [this](const Failure& failure) {
-    is_reading_ = false;
-    if (!failure) return read();
-    if (is_plain_http(failure)) return refuse_plain();
-    forget();
-  });
-  is_reading_ = true;
+HttpServer::Session::~Session() {
+  if (left_ != nullptr) left_->store(true);
+  if (is_stream_) --state_.streams;
 }
 
-void HttpServer::Session::refuse_plain() {
-  stream_.expires_after(milliseconds(state_.limits.answer_max));
-  asio::async_write(stream_, asio::buffer(plain_refused),
-                    [this](const Failure&, std::size_t) { forget(); });
-  is_sending_ = true;
+void HttpServer::Session::begin(Step step, Duration time_max) {
+  step_ = step;
+  deadline_ = Clock::now() + milliseconds(time_max);
+}
+
+void HttpServer::Session::go_on() {
+  is_ready_ = false;
+  for (int count = 0; step_ != Step::nothing && step_ != Step::ended; ++count) {
+    if (count == steps_a_turn) {
+      is_ready_ = true;
+      return;
+    }
+    const Step now = step_;
+    const Moved outcome = step();
+    if (outcome == Moved::later) return;
+    if (outcome == Moved::failed) {
+      after_failure(now);
+    } else {
+      after(now);
+    }
+  }
+}
+
+/// A client that only stopped sending may still read: an answer that comes soon reaches it.
+void HttpServer::Session::on_event(short events) {
+  if (step_ != Step::nothing) return go_on();
+  if ((events & (POLLERR | POLLHUP)) != 0) {
+    step_ = Step::ended;
+  } else if (!has_stopped_sending_) {
+    has_stopped_sending_ = true;
+    deadline_ = Clock::now() + milliseconds(left_after);
+  }
+}
+
+/// Done: a part of what is to be done, or all of it.
+Moved HttpServer::Session::step() {
+  switch (step_) {
+    case Step::handshake: return connection_.handshake();
+    case Step::header:
+    case Step::body: return read_request();
+    case Step::discard: input_.clear(); return read_some(read_bytes);
+    case Step::tls_close: return connection_.send_tls_close();
+    case Step::refusal:
+    case Step::answer:
+    case Step::frame: return connection_.write(output_);
+    case Step::nothing:
+    case Step::ended: break;
+  }
+  return Moved::later;
+}
+
+/// Goes on with what follows once `done` is complete.
+void HttpServer::Session::after(Step done) {
+  const bool is_sending = done == Step::refusal || done == Step::answer || done == Step::frame;
+  if (is_sending && !output_.empty()) return;
+  switch (done) {
+    case Step::handshake: return read();
+    case Step::header:
+      if (is_too_long_ || parser_->is_header_done()) take_header();
+      return;
+    case Step::body:
+      if (is_too_long_ || parser_->is_done()) hand_over();
+      return;
+    case Step::answer: return after_answer();
+    case Step::frame: backlog_.pop_front(); return send_next();
+    case Step::tls_close:
+    case Step::refusal: step_ = Step::ended; return;
+    case Step::discard:
+    case Step::nothing:
+    case Step::ended: return;
+  }
+}
+
+void HttpServer::Session::after_failure(Step failed) {
+  step_ = Step::ended;
+  if (failed == Step::handshake && connection_.turned_out_plain()) {
+    output_ = plain_refused;
+    begin(Step::refusal, state_.limits.answer_max);
+  }
+}
+
+Moved HttpServer::Session::read_some(std::size_t bytes_max) {
+  return connection_.read(input_, std::min(bytes_max, read_bytes));
+}
+
+/// What was received before comes first.
+Moved HttpServer::Session::read_request() {
+  const std::size_t input_max = std::size_t{2} * state_.limits.header_bytes_max;
+  const auto progress =
+      step_ == Step::header ? parser_->take_header(input_) : parser_->take_body(input_);
+  switch (progress) {
+    case RequestParser::Progress::done: return Moved::done;
+    case RequestParser::Progress::too_long: is_too_long_ = true; return Moved::done;
+    case RequestParser::Progress::wrong: return Moved::failed;
+    case RequestParser::Progress::later: break;
+  }
+  if (input_.size() >= input_max) return Moved::failed;
+  return read_some(input_max - input_.size());
 }
 
 void HttpServer::Session::read() {
-  parser_.emplace();
-  parser_->header_limit(state_.limits.header_bytes_max);
-  parser_->body_limit(state_.limits.body_bytes_max);
-  stream_.expires_after(milliseconds(state_.limits.request_max));
+  parser_.emplace(state_.limits.header_bytes_max, state_.limits.body_bytes_max);
+  is_too_long_ = false;
   since_ = ++state_.steps;
-  on_stream([this](auto& stream) {
-    http::async_read_header(stream, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
-      if (!is_readable(failure)) return;
-      try {
-        take_header();
-      } catch (const std::exception& trouble) {
-        state_.report("a request", trouble.what());
-        forget();  // Rule 3: out of memory for one answer.
-      }
-    });
-  });
-  is_reading_ = true;
-}
-
-/// False: it is answered, or forgotten.
-bool HttpServer::Session::is_readable(const Failure& failure) {
-  is_reading_ = false;
-  if (!failure) return true;
-  if (failure == http::error::body_limit) {
-    reply({.status = 413,
-           .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
-  } else {
-    forget();
-  }
-  return false;
+  begin(Step::header, state_.limits.request_max);
 }
 
 void HttpServer::Session::take_header() {
-  const http::verb method = parser_->get().method();
-  if (!is_served(method)) {
+  if (is_too_long_) return hand_over();
+  if (parser_->method() == Method::other) {
     return reply({.status = 405,
                   .body = "only GET, HEAD and POST\n",
                   .headers = {{"Allow", "GET, HEAD, POST"}}});
   }
   if (parser_->is_done()) return hand_over();
-  if (method != http::verb::post) return reply({.status = 400, .body = "only POST has a body\n"});
-  if (state_.gate) {
-    if (auto refused = state_.gate(request_of(parser_->get()))) return reply(*std::move(refused));
+  if (parser_->method() != Method::post) {
+    return reply({.status = 400, .body = "only POST has a body\n"});
   }
-  take_body();
-}
-
-void HttpServer::Session::take_body() {
+  if (state_.gate) {
+    if (auto refused = state_.gate(parser_->request())) return reply(*std::move(refused));
+  }
   // A kept connection may have been silent for most of the first time.
-  stream_.expires_after(milliseconds(state_.limits.request_max));
-  on_stream([this](auto& stream) {
-    http::async_read(stream, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
-      if (!is_readable(failure)) return;
-      try {
-        hand_over();
-      } catch (const std::exception& trouble) {
-        state_.report("a request", trouble.what());
-        forget();  // Rule 3.
-      }
-    });
-  });
-  is_reading_ = true;
+  begin(Step::body, state_.limits.request_max);
 }
 
 void HttpServer::Session::hand_over() {
+  if (is_too_long_) {
+    return reply(
+        {.status = 413,
+         .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
+  }
   since_ = ++state_.steps;
   left_ = std::make_shared<std::atomic<bool>>(false);
-  state_.watch_waiting();
-  state_.handler(request_of(parser_->get()), state_.answer_of(id_, left_));
-}
-
-/// The other side has closed. Nothing is read: what it sent behind its question is for later.
-bool HttpServer::Session::has_left() {
-  pollfd asked{.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
-  return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
-/// For a moment: a client that is still sending would lose the answer with the connection.
-void HttpServer::Session::discard_rest() {
-  buffer_.clear();
-  on_stream([this](auto& stream) {
-    stream.async_read_some(buffer_.prepare(state_.limits.header_bytes_max),
-                           [this](const Failure& failure, std::size_t) {
-                             is_reading_ = false;
-                             if (failure) return forget();
-                             discard_rest();
-                           });
-  });
-  is_reading_ = true;
+  step_ = Step::nothing;
+  deadline_ = Clock::time_point::max();
+  state_.handler(parser_->request(), state_.answer_of(id_, left_));
 }
 
 void HttpServer::Session::reply(HttpReply reply) {
-  const auto& request = parser_->get();
-  const bool is_head = request.method() == http::verb::head;
+  const bool is_head = parser_->method() == Method::head;
   if (reply.stream != nullptr && !is_head) {
     if (state_.streams.load() < state_.limits.streams_max) return begin_stream(reply);
     reply = {.status = 503, .body = "too many viewers; close one and try again\n"};
   }
-  response_ = {};
-  response_.version(request.version());
-  response_.result(static_cast<unsigned>(reply.status));
   // What is left of a request that was too long would be taken for the next one.
-  response_.keep_alive(request.keep_alive() && parser_->is_done());
-  response_.set(http::field::content_type, reply.content_type);
-  response_.set(http::field::cache_control, "no-store");
-  response_.set("X-Content-Type-Options", "nosniff");
-  for (const auto& [name, value] : reply.headers) response_.set(name, value);
-  response_.body() = std::move(reply.body);
-  response_.prepare_payload();
-  if (is_head) response_.body().clear();
-  stream_.expires_after(milliseconds(state_.limits.answer_max));
+  keeps_alive_ = parser_->keeps_alive() && parser_->is_done();
+  answer_ = answer_text(reply, parser_->is_http_1_0(), keeps_alive_, is_head);
+  output_ = answer_;
   since_ = ++state_.steps;
-  on_stream([this](auto& stream) {
-    http::async_write(stream, response_,
-                      [this](const Failure& failure, std::size_t) { after_answer(failure); });
-  });
-  is_sending_ = true;
+  begin(Step::answer, state_.limits.answer_max);
 }
 
-void HttpServer::Session::after_answer(const Failure& failure) {
-  is_sending_ = false;
-  if (failure || is_cut_) return forget();
+void HttpServer::Session::after_answer() {
+  answer_ = {};
   if (!parser_->is_done()) {
-    Failure ignored;
-    if (!secure_) ignored = stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(discard_max);
-    return discard_rest();
+    // For a moment: a client that is still sending would lose the answer with the connection.
+    if (!connection_.is_secure()) connection_.end_sending();
+    return begin(Step::discard, discard_max);
   }
-  if (!response_.keep_alive()) return say_goodbye();
+  if (!keeps_alive_) return begin(Step::tls_close, discard_max);
   read();
 }
 
@@ -387,107 +406,116 @@ void HttpServer::Session::begin_stream(const HttpReply& reply) {
 }
 
 void HttpServer::Session::push(HttpFrame frame) {
-  if (is_cut_) return;
-  backlog_bytes_ += is_sending_ ? frame->size() : 0;
+  if (step_ == Step::ended) return;
+  backlog_bytes_ += step_ == Step::frame ? frame->size() : 0;
   if (backlog_bytes_ > state_.limits.backlog_bytes_max) {
     ++state_.streams_cut;
-    return cut();
+    step_ = Step::ended;
+    return;
   }
   backlog_.push_back(std::move(frame));
-  if (!is_sending_) send_next();
+  if (step_ != Step::frame) send_next();
+  go_on();
 }
 
 void HttpServer::Session::send_next() {
-  stream_.expires_after(milliseconds(state_.limits.answer_max));
-  on_stream([this](auto& stream) {
-    asio::async_write(stream, asio::buffer(*backlog_.front()),
-                      [this](const Failure& failure, std::size_t) { after_frame(failure); });
-  });
-  is_sending_ = true;
-}
-
-void HttpServer::Session::after_frame(const Failure& failure) {
-  is_sending_ = false;
-  if (failure || is_cut_) return forget();
-  backlog_.pop_front();
   if (backlog_.empty()) {
     backlog_bytes_ = 0;
+    step_ = Step::nothing;
+    deadline_ = Clock::time_point::max();
     return;
   }
-  backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
-  send_next();
+  if (step_ == Step::frame) {
+    backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
+  }
+  output_ = *backlog_.front();
+  begin(Step::frame, state_.limits.answer_max);
 }
 
-void HttpServer::Session::cut() {
-  if (!is_reading_ && !is_sending_) return forget();
-  is_cut_ = true;
-  stream_.close();  // What is under way ends with a failure, and that forgets it.
+pollfd HttpServer::Session::polled() const {
+  const bool is_busy = step_ != Step::nothing;
+  // An idle stream is asked nothing, and of a client that waits only whether it has left.
+  const short waiting = has_stopped_sending_ ? short{0} : short{POLLRDHUP};
+  const short events = is_busy ? connection_.awaited() : waiting;
+  return {.fd = is_stream_ && !is_busy ? -1 : connection_.socket(), .events = events, .revents = 0};
 }
 
-/// With TLS a close is announced, so that the client can distinguish it from a truncation attack.
-void HttpServer::Session::say_goodbye() {
-  if (!secure_) return forget();
-  stream_.expires_after(discard_max);
-  secure_->async_shutdown([this](const Failure&) { forget(); });
-  is_reading_ = true;
-}
-
-void HttpServer::Session::forget() {
-  Failure ignored;
-  if (left_ != nullptr) left_->store(true);
-  ignored = stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-  if (is_stream_) --state_.streams;
-  state_.sessions.erase(id_);  // The last thing that it does.
+std::pair<int, std::uint64_t> HttpServer::Session::eviction_rank() const {
+  switch (step_) {
+    case Step::refusal:
+    case Step::answer:
+    case Step::frame: return {1, since_};
+    case Step::nothing: return {2, since_};
+    default: return {0, since_};
+  }
 }
 
 // ---- The server ---------------------------------------------------------------------------------
 
 Result<std::uint16_t> HttpServer::State::listen(const ListenAddress& address) {
-  Failure failure;
-  const asio::ip::address host = asio::ip::make_address(address.host, failure);
-  const tcp::endpoint where(host, address.port);
-  if (!failure) failure = acceptor.open(where.protocol(), failure);
-  if (!failure) failure = acceptor.set_option(asio::socket_base::reuse_address(true), failure);
-  if (!failure) failure = acceptor.bind(where, failure);
-  if (!failure) failure = acceptor.listen(static_cast<int>(limits.connections_max), failure);
-  if (failure) return std::unexpected(listen_error(address, failure));
-  const tcp::endpoint bound = acceptor.local_endpoint(failure);
-  if (failure) return std::unexpected(listen_error(address, failure));
-  return bound.port();
+  const addrinfo hints{.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                       .ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  const std::string service = fmt::format("{}", address.port);
+  if (getaddrinfo(address.host.c_str(), service.c_str(), &hints, &found) != 0) {
+    return std::unexpected(listen_error(address, EINVAL));
+  }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> where(found, freeaddrinfo);
+  wake = Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (wake.get() < 0) return std::unexpected(listen_error(address, errno));
+  acceptor =
+      Descriptor(socket(where->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  const int on = 1;
+  const bool listens = acceptor.get() >= 0 &&
+                       setsockopt(acceptor.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                       bind(acceptor.get(), where->ai_addr, where->ai_addrlen) == 0 &&
+                       ::listen(acceptor.get(), static_cast<int>(limits.connections_max)) == 0;
+  if (!listens) return std::unexpected(listen_error(address, errno));
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  std::array<char, NI_MAXSERV> digits{};
+  auto* const name = reinterpret_cast<sockaddr*>(&bound);
+  if (getsockname(acceptor.get(), name, &length) != 0 ||
+      getnameinfo(name, length, nullptr, 0, digits.data(), digits.size(), NI_NUMERICSERV) != 0) {
+    return std::unexpected(listen_error(address, EINVAL));
+  }
+  return static_cast<std::uint16_t>(std::atoi(digits.data()));
 }
 
 void HttpServer::State::accept() {
-  acceptor.async_accept([this](const Failure& failure, tcp::socket socket) {
-    if (!failure) {
-      try {
-        take(std::move(socket));
-      } catch (const std::exception& trouble) {
-        // Rule 3: out of memory for one connection, which is closed by now, or by its deadline.
-        report("a connection", trouble.what());
-      }
-      return accept();
+  for (int count = 0; count < steps_a_turn; ++count) {
+    Descriptor socket(accept4(acceptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.get() < 0) {
+      if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return;
+      if (errno == ECONNABORTED) continue;
+      // No descriptor is left, or the like: a moment later there may be one.
+      accept_from = Clock::now() + accept_again;
+      return;
     }
-    // No descriptor is left, or the like: a moment later there may be one.
-    constexpr std::chrono::milliseconds again{100};
-    pause.expires_after(again);
-    pause.async_wait([this](const Failure& ended) {
-      if (!ended) accept();
-    });
-  });
+    try {
+      if (!make_room()) continue;  // Closed with the socket.
+      const std::uint64_t id = ++last_id;
+      sessions.emplace(id, std::make_unique<Session>(*this, id, std::move(socket), keys_now()));
+      go_on(id);
+    } catch (const std::exception& trouble) {
+      // Rule 3: out of memory for one connection, which is closed by now, or by its deadline.
+      report("a connection", trouble.what());
+    }
+  }
 }
 
 /// Rule 1: a new connection finds room, unless all are streams.
 bool HttpServer::State::make_room() {
   if (sessions.size() < limits.connections_max) return true;
-  // One above the limit while the connection that is being closed is still there, and no more.
-  if (sessions.size() > limits.connections_max) return false;
-  Session* first = nullptr;
-  for (const auto& [id, session] : sessions) {
-    if (session->is_stream() || session->is_cut()) continue;
-    if (first == nullptr || session->patience() < first->patience()) first = session.get();
+  auto first = sessions.end();
+  for (auto each = sessions.begin(); each != sessions.end(); ++each) {
+    if (each->second->is_stream()) continue;
+    if (first == sessions.end() || each->second->eviction_rank() < first->second->eviction_rank()) {
+      first = each;
+    }
   }
-  if (first == nullptr) return false;
-  first->cut();
+  if (first == sessions.end()) return false;
+  sessions.erase(first);
   return true;
 }
 
@@ -498,7 +526,7 @@ void HttpServer::State::report(std::string_view kind, std::string_view text) con
 /// Null: plain HTTP.
 TlsKeys::Context HttpServer::State::keys_now() {
   if (!extras.tls) return nullptr;
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  const auto since = Clock::now().time_since_epoch();
   const Time now{std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
   if (const std::optional<Error> error = extras.tls->renew(now)) {
     report("new certificate", error->message + "; the previous one stays in use");
@@ -506,31 +534,81 @@ TlsKeys::Context HttpServer::State::keys_now() {
   return extras.tls->context();
 }
 
-void HttpServer::State::take(tcp::socket socket) {
-  if (!make_room()) return;  // Closed with the socket.
-  const std::uint64_t id = ++last_id;
-  const auto [at, is_new] =
-      sessions.emplace(id, std::make_unique<Session>(*this, id, std::move(socket), keys_now()));
-  at->second->begin();
+/// Rule 3: what is thrown costs the connection.
+void HttpServer::State::go_on(std::uint64_t id, short events) {
+  const auto found = sessions.find(id);
+  if (found == sessions.end()) return;
+  try {
+    found->second->on_event(events);
+  } catch (const std::exception& trouble) {
+    report("a request", trouble.what());
+    sessions.erase(id);
+  }
 }
 
-/// As long as a connection waits for an answer.
-void HttpServer::State::watch_waiting() {
-  if (is_watching) return;
-  is_watching = true;
-  watch.expires_after(watch_every);
-  watch.async_wait([this](const Failure& ended) {
-    is_watching = false;
-    if (ended) return;
-    std::vector<Session*> waiting;
-    for (const auto& [id, session] : sessions) {
-      if (session->is_waiting()) waiting.push_back(session.get());
+void HttpServer::State::sweep() {
+  const Clock::time_point now = Clock::now();
+  std::erase_if(sessions, [now](const auto& each) { return each.second->is_over(now); });
+}
+
+/// Until the next deadline; -1: until something happens.
+int HttpServer::State::wait_ms(Clock::time_point now) const {
+  Clock::time_point next = accept_from > now ? accept_from : Clock::time_point::max();
+  for (const auto& [id, session] : sessions) {
+    if (session->is_ready()) return 0;
+    next = std::min(next, session->deadline());
+  }
+  if (next == Clock::time_point::max()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now).count();
+  return static_cast<int>(std::max<std::int64_t>(wait, 0));
+}
+
+void HttpServer::State::turn() {
+  const Clock::time_point now = Clock::now();
+  const bool accepts = accept_from <= now;
+  std::vector<pollfd> polled = {
+      {.fd = wake.get(), .events = POLLIN, .revents = 0},
+      {.fd = accepts ? acceptor.get() : -1, .events = POLLIN, .revents = 0}};
+  std::vector<std::uint64_t> ids = {0, 0};
+  for (const auto& [id, session] : sessions) {
+    polled.push_back(session->polled());
+    ids.push_back(id);
+  }
+  if (poll(polled.data(), polled.size(), wait_ms(now)) < 0) return;
+  for (std::size_t at = 2; at < polled.size(); ++at) {
+    const auto found = sessions.find(ids[at]);
+    if (found == sessions.end()) continue;
+    if (polled[at].revents != 0 || found->second->is_ready()) go_on(ids[at], polled[at].revents);
+  }
+  sweep();
+  if (polled[1].revents != 0) accept();
+  if (polled[0].revents != 0) run_tasks();
+  sweep();
+}
+
+void HttpServer::State::run_tasks() {
+  eventfd_t count = 0;
+  eventfd_read(wake.get(), &count);
+  std::vector<std::function<void()>> now;
+  {
+    const std::scoped_lock lock(tasks_lock);
+    now.swap(tasks);
+  }
+  for (const std::function<void()>& task : now) {
+    try {
+      task();
+    } catch (const std::exception& trouble) {
+      report("a connection", trouble.what());  // The tasks behind it are of other connections.
     }
-    for (Session* const session : waiting) {
-      if (session->has_left()) session->forget();
-    }
-    if (!waiting.empty()) watch_waiting();
-  });
+  }
+}
+
+void HttpServer::State::post(std::function<void()> task) {
+  {
+    const std::scoped_lock lock(tasks_lock);
+    tasks.push_back(std::move(task));
+  }
+  eventfd_write(wake.get(), 1);
 }
 
 /// It comes back to the server's thread, and finds the connection by its id: that may be gone.
@@ -538,15 +616,17 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id, HttpAnswer::Left left)
   const auto deliver = [id, weak = weak_from_this()](HttpReply reply) {
     const std::shared_ptr<State> state = weak.lock();
     if (state == nullptr) return;
-    asio::post(state->context, [id, raw = state.get(), given = std::move(reply)]() mutable {
+    // A task is copied with what it holds: not with a long answer.
+    const auto given = std::make_shared<HttpReply>(std::move(reply));
+    state->post([id, raw = state.get(), given] {
       const auto found = raw->sessions.find(id);
       if (found == raw->sessions.end()) return;
-      Session& session = *found->second;
       try {
-        session.reply(std::move(given));
+        found->second->reply(std::move(*given));
+        found->second->go_on();
       } catch (const std::exception& trouble) {
         raw->report("an answer", trouble.what());
-        session.cut();  // Rule 3.
+        raw->sessions.erase(id);  // Rule 3.
       }
     });
   };
@@ -554,16 +634,20 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id, HttpAnswer::Left left)
 }
 
 HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) {
-  state_->accept();
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 
-/// Rule 3: whatever is thrown costs the one whose turn it was; it gives way when room is needed.
+/// Rule 3: whatever is thrown costs the one whose turn it was.
 void HttpServer::State::run() {
   name_thread("makeway-http");
-  while (!context.stopped()) {
+  // OpenSSL writes to sockets that the other side may have closed.
+  sigset_t closed_pipe;
+  sigemptyset(&closed_pipe);
+  sigaddset(&closed_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &closed_pipe, nullptr);
+  while (!is_stopped.load()) {
     try {
-      context.run();
+      turn();
     } catch (const std::exception& trouble) {
       report("a connection", trouble.what());
     }
@@ -571,8 +655,10 @@ void HttpServer::State::run() {
 }
 
 HttpServer::~HttpServer() {
-  state_->context.stop();
+  state_->is_stopped.store(true);
+  eventfd_write(state_->wake.get(), 1);
   state_->thread.join();
+  state_->sessions.clear();
 }
 
 std::uint16_t HttpServer::port() const { return state_->port; }
@@ -580,12 +666,10 @@ std::size_t HttpServer::streams() const { return state_->streams.load(); }
 std::uint64_t HttpServer::streams_cut() const { return state_->streams_cut.load(); }
 
 void HttpServer::publish(const HttpFrame& frame) {
-  asio::post(state_->context, [state = state_.get(), frame] {
-    std::vector<Session*> viewers;
+  state_->post([state = state_.get(), frame] {
     for (const auto& [id, session] : state->sessions) {
-      if (session->is_stream()) viewers.push_back(session.get());
+      if (session->is_stream()) session->push(frame);
     }
-    for (Session* const viewer : viewers) viewer->push(frame);
   });
 }
 

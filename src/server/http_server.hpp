@@ -17,7 +17,7 @@
 //     is closed; a browser reconnects.
 //  5. With TLS everything is encrypted, and a client that speaks plain HTTP gets an error.
 //
-// The one place that knows Boost.Beast.
+// One thread that polls; `request_parser` reads what arrives and `connection` moves bytes.
 #pragma once
 
 #include <atomic>

@@ -61,6 +61,16 @@ TEST(HttpServer, KeepsAConnectionForSeveralRequests) {
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
+TEST(HttpServer, AClientThatOnlyStopsSendingGetsItsAnswer) {
+  const auto server = started();
+  for (int count = 0; count < 20; ++count) {
+    const TestClient client(server->port());
+    client.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+    ASSERT_EQ(::shutdown(client.descriptor(), SHUT_WR), 0);
+    EXPECT_TRUE(client.receive().ends_with("path /a\n")) << count;
+  }
+}
+
 TEST(HttpServer, OtherMethodsAreRefused) {
   const auto server = started();
   const TestClient client(server->port());

@@ -64,7 +64,7 @@ constexpr std::array figure_totals = {
     FigureTotal{&RunFigures::objects_refused, "makeway_objects_refused_total",
                 "Objects with errors, read as far as possible."},
     FigureTotal{&RunFigures::missed_wakeups, "makeway_missed_wakeups_total",
-                "Asks that only a timer brought back: bugs."},
+                "Asks that found a place without a wake-up: bugs."},
     FigureTotal{&RunFigures::kubelet_refusals, "makeway_kubelet_refusals_total",
                 "Pods that a kubelet did not run."},
     FigureTotal{&RunFigures::marks_not_honoured, "makeway_marks_not_honoured_total",

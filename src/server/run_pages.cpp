@@ -28,7 +28,7 @@ std::string check_line(std::string_view name, bool is_well) {
 HttpReply health_page(const RunHealth& health, Time now) {
   if (health.is_alive(now)) return {.status = page_ok, .body = "ok\n"};
   return {.status = page_unavailable,
-          .body = fmt::format("the loop has not come round for {}\n",
+          .body = fmt::format("the control loop has not run for {}\n",
                               to_text(RunHealth::stands_after))};
 }
 

@@ -25,7 +25,7 @@ enum class RunRole : std::uint8_t {
 
 class RunHealth {
  public:
-  /// A loop that has not come round for so long stands.
+  /// A loop that has not run for so long is stuck.
   static constexpr Duration stands_after{60'000};
 
   /// The loop came round; times are of a clock that never goes back.

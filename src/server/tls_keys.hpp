@@ -18,11 +18,9 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 
-// What connections are made with; only http_server.cpp looks inside.
-namespace boost::asio::ssl {
-// NOLINTNEXTLINE(readability-identifier-naming): that is what Asio calls it
-class context;
-}  // namespace boost::asio::ssl
+// What connections are made with; only connection.cpp looks inside.
+// NOLINTNEXTLINE(readability-identifier-naming): that is what OpenSSL calls it
+struct ssl_ctx_st;
 
 namespace makeway::server {
 
@@ -36,7 +34,7 @@ struct TlsFiles {
 class TlsKeys {
  public:
   /// Shared with connections that were begun with it.
-  using Context = std::shared_ptr<boost::asio::ssl::context>;
+  using Context = std::shared_ptr<ssl_ctx_st>;
   static constexpr Duration read_again{60'000};
 
   static Result<TlsKeys> read(TlsFiles files);

@@ -1,5 +1,6 @@
 // TLS over real sockets, with certificates that are made here.
 #include <gtest/gtest.h>
+#include <openssl/rsa.h>
 
 #include <fstream>
 #include <memory>
@@ -139,6 +140,13 @@ TEST_F(Tls, WhatIsWrongWithTheFilesIsSaidWithTheRemedy) {
   EXPECT_EQ(error_of_files(), "");
   write_test_key(other.get(), files.key, "secret");
   EXPECT_TRUE(error_of_files().contains("without a passphrase")) << error_of_files();
+}
+
+TEST_F(Tls, AKeyOfAnotherTypeIsNotTheKeyOfTheCertificate) {
+  const TlsOwned<EVP_PKEY> rsa(EVP_RSA_gen(2048));
+  write_test_key(rsa.get(), files.key);
+  EXPECT_TRUE(error_of_files().contains("it is not the key of the certificate in "))
+      << error_of_files();
 }
 
 TEST_F(Tls, RenewedFilesAreUsedWhereTheyFitTogether) {

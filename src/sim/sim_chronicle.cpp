@@ -35,13 +35,13 @@ std::int64_t victims_of(const PlanAsk& ask) {
   return std::ssize(ask.victims) + (ask.replicas ? scaled_down(*ask.replicas) : 0);
 }
 
-/// Calls `hear(victim)` for each replica that is scaled down for the ask.
-template <class Hear>
-void each_replica_victim(const PlanAsk& ask, const Hear& hear) {
+/// Calls `visit(victim)` for each replica that is scaled down for the ask.
+template <class Visit>
+void each_replica_victim(const PlanAsk& ask, const Visit& visit) {
   if (!ask.replicas) return;
   for (const PlanReplicaClaim& claim : ask.replicas->claims) {
     for (const PlanReplicaVictim& victim : claim.victims) {
-      if (victim.action == ReplicaAction::scale_down) hear(claim, victim);
+      if (victim.action == ReplicaAction::scale_down) visit(claim, victim);
     }
   }
 }

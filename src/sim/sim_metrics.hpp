@@ -61,7 +61,7 @@ struct SimMetrics {
   std::int64_t fragmented_samples = 0;
   std::int64_t share_error_ppm = 0;  ///< Sum over the cycles with queues.
   std::int64_t share_cycles = 0;
-  std::int64_t longest_unrest = 0;  ///< Cycles in a row with an eviction.
+  std::int64_t longest_eviction_streak = 0;  ///< Cycles in a row with an eviction.
   Time start;
   Time end;
 };

@@ -29,7 +29,7 @@ struct SimBehaviour {
   std::function<std::optional<Duration>(const Session&)> session_late;
   /// How long a person takes to want a session back that is preempted; none: for ever.
   std::function<std::optional<Duration>(const Session&)> session_back;
-  /// Which of the pods of a deployment goes. Default: ReplicaSet's order.
+  /// Which pod of a deployment is removed. Default: ReplicaSet's order.
   std::function<std::size_t(const std::vector<const Pod*>&)> removes;
   /// On which of these nodes (`place_name`) a replica lands. Default: where most room is left.
   std::function<std::size_t(const Pod&, const std::vector<std::string>&)> lands;
@@ -42,6 +42,9 @@ struct SimBehaviour {
   bool scales_deployments = true;
   /// Nodes of resource groups are for sessions. False: they are for pods like all others.
   bool places_sessions = true;
+  /// Pods that should have gone before the start stay until a plan removes them by force, sessions
+  /// until a plan takes them off.
+  bool overdue_stay = false;
   /// Controllers make those of their pods again that belong to no task.
   bool recreate = true;
 };

@@ -71,17 +71,17 @@ SimPodId SimPods::add(SimPod pod) {
 void SimPods::count(SimPod& pod, bool runs) {
   if (pod.counted == runs) return;
   pod.counted = runs;
-  ground_.count_running(pod.object, runs ? 1 : -1);
+  state_.count_running(pod.object, runs ? 1 : -1);
 }
 
 void SimPods::remove(SimPodId id) {
   SimPod& pod = pods_[id];
   count(pod, false);
-  ground_.occupy(pod.object, -1);
-  ground_.show(Removal{.kind = ObjectKind::pod,
-                       .namespace_name = pod.object.namespace_name,
-                       .name = pod.object.name,
-                       .plane = pod.object.plane});
+  state_.occupy(pod.object, -1);
+  state_.show(Removal{.kind = ObjectKind::pod,
+                      .namespace_name = pod.object.namespace_name,
+                      .name = pod.object.name,
+                      .plane = pod.object.plane});
   by_name_.erase(sim_name(pod.object));
   nominated_.erase(id);
   std::erase(work_[pod.runner].pods, id);
@@ -107,38 +107,32 @@ void SimPods::list(std::vector<Change>& objects) const {
 void SimPods::adopt(const Pod& pod) {
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
-  ground_.occupy(pod, 1);
+  state_.occupy(pod, 1);
   if (pod.deletion) {
-    expect_gone(id, adopted_leaves(pod));
+    expect_gone(id, state_.adopted_gone_at(pod));
   } else if (!pod.node.empty()) {
     work_[runner].running = 1;
     pods_[id].counted = true;  // The status of its budgets knows.
   }
 }
 
-/// No fault of ours holds back a pod that was leaving from the start.
-std::optional<Time> SimPods::adopted_leaves(const Pod& pod) {
-  if (ground_.options.behaviour.late) return ground_.gone_at(pod);
-  return std::max(*pod.deletion, ground_.now);
-}
-
 void SimPods::expect_gone(SimPodId id, const std::optional<Time>& when) {
   if (!when) return;
-  ground_.agenda.expect(
-      {.when = *when, .what = Happening::gone, .subject = id, .life = pods_[id].life});
+  state_.agenda.expect(
+      {.when = *when, .what = EventKind::gone, .subject = id, .life = pods_[id].life});
 }
 
 void SimPods::arrive(std::uint32_t index) {
-  const SimTask& task = ground_.load.tasks[index];
+  const SimTask& task = state_.load.tasks[index];
   if (task.kind != TaskKind::gang) {
     for (std::int64_t member = 0; member < task.pods; ++member) {
       make(work_.add(index, 1, 1), member, 0);
     }
     return;
   }
-  const PodGroup group = group_of(task, ground_.now);
+  const PodGroup group = group_of(task, state_.now);
   groups_[sim_name(group.namespace_name, group.name)] = group;
-  ground_.show(group);
+  state_.show(group);
   const RunnerId runner = work_.add(index, task.minimum, task.pods);
   for (std::int64_t member = 0; member < task.pods; ++member) make(runner, member, 0);
 }
@@ -160,7 +154,7 @@ Pod SimPods::pod_of(const SimTask& task, std::int64_t member, std::int64_t attem
                         .name = task.name,
                         .uid = "uid-of-" + task.name,
                         .controller = true});
-  pod.created = ground_.now;
+  pod.created = state_.now;
   normalize(pod);
   return pod;
 }
@@ -170,7 +164,7 @@ void SimPods::make(RunnerId runner, std::int64_t member, std::int64_t attempt) {
                            .runner = runner,
                            .member = member,
                            .attempt = attempt});
-  ground_.show(pods_[id].object);
+  state_.show(pods_[id].object);
 }
 
 void SimPods::comes_back(const Event& event) {
@@ -189,16 +183,16 @@ void SimPods::is_gone(SimPodId id) {
   const Runner& runner = work_[pod.runner];
   remove(id);
   if (runner.task == no_task) return again_without_task(pod);
-  ground_.agenda.expect({.when = ground_.now + work_.task_of(runner).recreate,
-                         .what = Happening::comes_back,
-                         .subject = pod.runner,
-                         .life = runner.life,
-                         .member = pod.member,
-                         .attempt = pod.attempt + 1});
+  state_.agenda.expect({.when = state_.now + work_.task_of(runner).recreate,
+                        .what = EventKind::comes_back,
+                        .subject = pod.runner,
+                        .life = runner.life,
+                        .member = pod.member,
+                        .attempt = pod.attempt + 1});
 }
 
 void SimPods::again_without_task(const SimPod& pod) {
-  const bool owned = ground_.options.behaviour.recreate &&
+  const bool owned = state_.options.behaviour.recreate &&
                      std::ranges::any_of(pod.object.owners, &OwnerReference::controller);
   if (!owned || pod.object.mirror) return work_.free(pod.runner);
   Pod again = pod.object;
@@ -207,7 +201,7 @@ void SimPods::again_without_task(const SimPod& pod) {
   again.uid = "uid-" + again.name;
   again.node.clear();
   again.nominated_node.clear();
-  again.created = ground_.now;
+  again.created = state_.now;
   again.started.reset();
   again.deletion.reset();
   again.deletion_grace_seconds = 0;
@@ -218,7 +212,7 @@ void SimPods::again_without_task(const SimPod& pod) {
   again.notes.evicted_for.clear();
   again.notes.plan.clear();
   add({.object = again, .runner = pod.runner, .attempt = pod.attempt + 1});
-  ground_.show(again);
+  state_.show(again);
 }
 
 void SimPods::run_ends(RunnerId id) {
@@ -228,7 +222,7 @@ void SimPods::run_ends(RunnerId id) {
   for (const SimPodId pod : pods) remove(pod);
   if (task.kind == TaskKind::gang) {
     groups_.erase(sim_name(task.namespace_name, task.name));
-    ground_.show(Removal{
+    state_.show(Removal{
         .kind = ObjectKind::pod_group, .namespace_name = task.namespace_name, .name = task.name});
   }
   work_.free(id);
@@ -250,7 +244,7 @@ void SimPods::clear_nomination(SimPodId id) {
   if (pod.nominated_node.empty()) return;
   pod.nominated_node.clear();
   nominated_.erase(id);
-  ground_.show(pod);
+  state_.show(pod);
 }
 
 /// A group has the places that the plan gives it: other members lose theirs.
@@ -268,13 +262,13 @@ void SimPods::clear_members(const PlanAsk& ask) {
 
 void SimPods::refuse(const PlanAction& action, const std::string& plan, std::string reason) {
   const bool by_fault =
-      ground_.faults.touched(place_name(action.plane, action.node)) ||
-      ground_.is_unseen(ObjectKind::pod, action.namespace_name, action.name, action.plane);
-  ground_.refuse({.plan = plan,
-                  .object = pod_ref(action.namespace_name, action.name, action.plane),
-                  .reason = std::move(reason),
-                  .ask = action.ask},
-                 by_fault);
+      state_.faults.touched(place_name(action.plane, action.node)) ||
+      state_.is_unseen(ObjectKind::pod, action.namespace_name, action.name, action.plane);
+  state_.refuse({.plan = plan,
+                 .object = pod_ref(action.namespace_name, action.name, action.plane),
+                 .reason = std::move(reason),
+                 .ask = action.ask},
+                by_fault);
 }
 
 bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
@@ -293,12 +287,12 @@ bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
       if (pod.nominated_node == action.node) break;
       pod.nominated_node = action.node;
       nominated_.insert(*id);
-      ground_.show(pod);
+      state_.show(pod);
       break;
     case ActionType::reserve:
       pod.notes.reserved_since = action.since;
       pod.notes.promised = action.promised;
-      ground_.show(pod);
+      state_.show(pod);
       break;
     case ActionType::evict: evict(*id, action, plan); break;
     case ActionType::force_delete: force_delete(*id); break;
@@ -309,11 +303,11 @@ bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
 
 void SimPods::bind(SimPodId id, const PlanAction& action, const std::string& plan) {
   const Pod& pod = pods_[id].object;
-  if (ground_.nodes.find(action.node) == nullptr) {
+  if (state_.nodes.find(action.node) == nullptr) {
     return refuse(action, plan, "there is no such node");
   }
   if (!pod.node.empty()) return refuse(action, plan, "it is bound already");
-  if (!ground_.nodes.has_room(action.node, ground_.nodes.pod_row(pod.requests))) {
+  if (!state_.nodes.has_room(action.node, state_.nodes.pod_row(pod.requests))) {
     return refuse(action, plan, fmt::format("{} has no room for it", action.node));
   }
   runs_on(id, action.node);
@@ -322,9 +316,9 @@ void SimPods::bind(SimPodId id, const PlanAction& action, const std::string& pla
 void SimPods::force_delete(SimPodId id) {
   const Pod& pod = pods_[id].object;
   if (!pod.deletion) return;
-  if (!ground_.options.behaviour.forced) return is_gone(id);
-  const std::optional<Duration> takes = ground_.options.behaviour.forced(pod);
-  if (takes) expect_gone(id, ground_.now + *takes);
+  if (!state_.options.behaviour.forced) return is_gone(id);
+  const std::optional<Duration> takes = state_.options.behaviour.forced(pod);
+  if (takes) expect_gone(id, state_.now + *takes);
 }
 
 void SimPods::runs_on(SimPodId id, const std::string& node) {
@@ -332,10 +326,10 @@ void SimPods::runs_on(SimPodId id, const std::string& node) {
   pod.object.node = node;
   pod.object.nominated_node.clear();
   nominated_.erase(id);
-  pod.object.started = ground_.now;
+  pod.object.started = state_.now;
   pod.object.ready = true;
-  ground_.occupy(pod.object, 1);
-  ground_.show(pod.object);
+  state_.occupy(pod.object, 1);
+  state_.show(pod.object);
   Runner& runner = work_[pod.runner];
   if (++runner.running == runner.need) work_.start(pod.runner);
   count(pod, true);
@@ -345,15 +339,15 @@ void SimPods::evict(SimPodId id, const PlanAction& action, const std::string& pl
   SimPod& pod = pods_[id];
   if (pod.object.node.empty()) return refuse(action, plan, "it does not run");
   if (pod.object.deletion) {
-    if (!ground_.faults.touched(sim_name(pod.object))) ++ground_.metrics.evicted_twice;
+    if (!state_.faults.touched(sim_name(pod.object))) ++state_.metrics.evicted_twice;
     if (pod.object.disrupted_by_preemption) return;
     pod.object.disrupted_by_preemption = true;
     pod.object.notes.evicted_for = ref_text(action.ask);
-    return ground_.show(pod.object);
+    return state_.show(pod.object);
   }
   pod.object.disrupted_by_preemption = true;
   pod.object.notes.evicted_for = ref_text(action.ask);
-  ++ground_.metrics.victims;
+  ++state_.metrics.victims;
   make_leave(id, true);
 }
 
@@ -361,15 +355,15 @@ void SimPods::make_leave(SimPodId id, bool preempted) {
   SimPod& pod = pods_[id];
   const Runner& runner = work_[pod.runner];
   Duration takes = runner.task == no_task ? default_leave : work_.task_of(runner).leave;
-  if (ground_.options.behaviour.grace) takes = ground_.options.behaviour.grace(pod.object);
+  if (state_.options.behaviour.grace) takes = state_.options.behaviour.grace(pod.object);
   stops(pod, preempted);
   lose_work(pod);
-  pod.object.deletion = ground_.now + takes;
+  pod.object.deletion = state_.now + takes;
   pod.object.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
   pod.object.ready = false;
-  ground_.show(pod.object);
+  state_.show(pod.object);
   count(pod, false);
-  expect_gone(id, ground_.gone_at(pod.object));
+  expect_gone(id, state_.gone_at(pod.object));
 }
 
 /// It does not run any more, if it did.
@@ -388,10 +382,10 @@ void SimPods::lose_work(const SimPod& pod) {
   const PodNotes& notes = object.notes;
   std::optional<Time> since = object.started;
   if (notes.last_checkpoint) since = std::max(since.value_or(Time{}), *notes.last_checkpoint);
-  Wide lost = since ? std::max<std::int64_t>(0, (ground_.now - *since).ms) : 0;
+  Wide lost = since ? std::max<std::int64_t>(0, (state_.now - *since).ms) : 0;
   if (notes.preemption_cost_seconds) lost = Wide{*notes.preemption_cost_seconds} * 1'000;
   for (const Amount& item : object.requests) {
-    ground_.metrics.resources[item.resource].lost += lost * item.amount;
+    state_.metrics.resources[item.resource].lost += lost * item.amount;
   }
 }
 
@@ -401,22 +395,22 @@ void SimPods::written(const Pod& pod) {
   const std::optional<SimPodId> id = find(sim_name(pod));
   if (!id) {
     adopt(pod);
-    return ground_.show(pod);
+    return state_.show(pod);
   }
   SimPod& entry = pods_[*id];
   const bool ran = !entry.object.node.empty() && !entry.object.deletion;
   const bool runs = !pod.node.empty() && !pod.deletion;
   const bool leaves = pod.deletion && !entry.object.deletion && !pod.node.empty();
   if (ran && !runs) stops(entry, false);
-  ground_.occupy(entry.object, -1);
+  state_.occupy(entry.object, -1);
   entry.object = pod;
-  ground_.occupy(pod, 1);
+  state_.occupy(pod, 1);
   if (!pod.nominated_node.empty()) nominated_.insert(*id);
-  ground_.show(pod);
+  state_.show(pod);
   Runner& runner = work_[entry.runner];
   if (!ran && runs && ++runner.running == runner.need) work_.start(entry.runner);
   count(entry, runs);
-  if (leaves) expect_gone(*id, ground_.gone_at(pod));
+  if (leaves) expect_gone(*id, state_.gone_at(pod));
 }
 
 bool SimPods::removed(const Removal& gone) {
@@ -433,7 +427,7 @@ void SimPods::node_is_lost(const std::string& place) {
   for (SimPodId id = 0; id < pods_.size(); ++id) {
     const Pod& pod = pods_[id].object;
     if (!pods_[id].there || pod.node.empty() || place_of(pod) != place) continue;
-    ground_.faults.touch(sim_name(pod), ground_.now);
+    state_.faults.touch(sim_name(pod), state_.now);
     stops(pods_[id], false);
     lose_work(pods_[id]);
     is_gone(id);
@@ -441,7 +435,7 @@ void SimPods::node_is_lost(const std::string& place) {
 }
 
 void SimPods::second_writer() {
-  switch (ground_.faults.random().below(3)) {
+  switch (state_.faults.random().below(3)) {
     case 0: return bind_by_others();
     case 1: return delete_by_others();
     default: return start_foreign_pod();
@@ -455,20 +449,20 @@ void SimPods::bind_by_others() {
     if (pods_[id].there && pod.node.empty() && pod.plane.empty()) pending.push_back(id);
   }
   if (pending.empty()) return;
-  const SimPodId id = ground_.faults.random().pick(pending);
+  const SimPodId id = state_.faults.random().pick(pending);
   const Pod& pod = pods_[id].object;
-  const ResourceVector wanted = ground_.nodes.pod_row(pod.requests);
+  const ResourceVector wanted = state_.nodes.pod_row(pod.requests);
   std::vector<std::string> nodes;
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode* const node = ground_.nodes.find(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode* const node = state_.nodes.find(name);
     if (node == nullptr || !fits(wanted, node->used, node->room)) continue;
     if (SimNodes::may_run_on(pod.shape, *node)) nodes.push_back(name);
   }
   if (nodes.empty()) return;
-  const std::string node = ground_.faults.random().pick(nodes);
-  ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(pod), ground_.now);
-  ground_.faults.touch(node, ground_.now);
+  const std::string node = state_.faults.random().pick(nodes);
+  ++state_.faults.counts().second_writes;
+  state_.faults.touch(sim_name(pod), state_.now);
+  state_.faults.touch(node, state_.now);
   runs_on(id, node);
 }
 
@@ -479,42 +473,42 @@ void SimPods::delete_by_others() {
     if (pod.there && !pod.object.node.empty() && !pod.object.deletion) running.push_back(id);
   }
   if (running.empty()) return;
-  const SimPodId id = ground_.faults.random().pick(running);
+  const SimPodId id = state_.faults.random().pick(running);
   const Pod& pod = pods_[id].object;
-  ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(pod), ground_.now);
+  ++state_.faults.counts().second_writes;
+  state_.faults.touch(sim_name(pod), state_.now);
   make_leave(id, false);
 }
 
 void SimPods::start_foreign_pod() {
-  Prng& random = ground_.faults.random();
-  if (ground_.nodes.names().empty()) return;
-  const std::string place = random.pick(ground_.nodes.names());
-  const Node& node = ground_.nodes.at(place).object;
+  Prng& random = state_.faults.random();
+  if (state_.nodes.names().empty()) return;
+  const std::string place = random.pick(state_.nodes.names());
+  const Node& node = state_.nodes.at(place).object;
   Pod pod{.namespace_name = "others",
           .name = fmt::format("foreign-{}", ++foreign_),
           .node = node.name,
           .scheduler = "another-scheduler",
           .priority = static_cast<std::int32_t>(100 * random.below(3)),
           .requests = {{"cpu", 1'000 * random.between(1, 4)}},
-          .created = ground_.now,
-          .started = ground_.now,
+          .created = state_.now,
+          .started = state_.now,
           .ready = true};
   pod.uid = "uid-" + pod.name;
   pod.plane = node.plane;
-  if (!ground_.nodes.has_room(place, ground_.nodes.pod_row(pod.requests))) return;
+  if (!state_.nodes.has_room(place, state_.nodes.pod_row(pod.requests))) return;
   normalize(pod);
-  ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(place, ground_.now);
+  ++state_.faults.counts().second_writes;
+  state_.faults.touch(place, state_.now);
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
   work_[runner].running = 1;
-  ground_.occupy(pod, 1);
-  ground_.show(pod);
-  ground_.agenda.expect({.when = ground_.now + foreign_run,
-                         .what = Happening::gone,
-                         .subject = id,
-                         .life = pods_[id].life});
+  state_.occupy(pod, 1);
+  state_.show(pod);
+  state_.agenda.expect({.when = state_.now + foreign_run,
+                        .what = EventKind::gone,
+                        .subject = id,
+                        .life = pods_[id].life});
 }
 
 }  // namespace makeway

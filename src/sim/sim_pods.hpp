@@ -32,7 +32,7 @@ struct SimPod {
 
 class SimPods {
  public:
-  SimPods(SimGround& ground, SimWork& work) : ground_(ground), work_(work) {}
+  SimPods(SimState& state, SimWork& work) : state_(state), work_(work) {}
 
   /// It was shown already.
   void adopt(const Pod& pod);
@@ -73,7 +73,6 @@ class SimPods {
   void force_delete(SimPodId id);
   void clear_nomination(SimPodId id);
   void clear_members(const PlanAsk& ask);
-  std::optional<Time> adopted_leaves(const Pod& pod);
   void expect_gone(SimPodId id, const std::optional<Time>& when);
   void evict(SimPodId id, const PlanAction& action, const std::string& plan);
   void make_leave(SimPodId id, bool preempted);
@@ -86,7 +85,7 @@ class SimPods {
   void delete_by_others();
   void start_foreign_pod();
 
-  SimGround& ground_;
+  SimState& state_;
   SimWork& work_;
   std::vector<SimPod> pods_;
   std::vector<SimPodId> free_;

@@ -28,10 +28,10 @@ std::string plane_of(const Node& node) {
 
 }  // namespace
 
-SimReplicas::SimReplicas(SimGround& ground, SimWork& work) : ground_(ground), work_(work) {
+SimReplicas::SimReplicas(SimState& state, SimWork& work) : state_(state), work_(work) {
   std::set<std::string> planes;
-  for (const std::string& name : ground.nodes.names()) {
-    const Node& node = ground.nodes.at(name).object;
+  for (const std::string& name : state.nodes.names()) {
+    const Node& node = state.nodes.at(name).object;
     planes.insert(plane_of(node));
     if (!node.plane.empty()) clusters_.insert(node.plane);
   }
@@ -57,21 +57,21 @@ std::vector<ObjectKey> SimReplicas::pods_of(const Key& schedule, const std::stri
 }
 
 void SimReplicas::expect_reconcile(const Entry& entry) {
-  const auto& takes = ground_.options.behaviour.reconciles;
-  ground_.agenda.expect({.when = ground_.now + (takes ? takes() : controller_takes),
-                         .what = Happening::reconcile,
-                         .subject = entry.runner,
-                         .life = work_[entry.runner].life});
+  const auto& takes = state_.options.behaviour.reconciles;
+  state_.agenda.expect({.when = state_.now + (takes ? takes() : controller_takes),
+                        .what = EventKind::reconcile,
+                        .subject = entry.runner,
+                        .life = work_[entry.runner].life});
 }
 
 /// What the runner counts is one replica; here are the others.
 void SimReplicas::count_use(Entry& entry) {
   const std::int64_t others = std::max<std::int64_t>(0, entry.running - 1);
-  const std::int64_t span = (ground_.now - entry.counted).ms;
-  entry.counted = ground_.now;
+  const std::int64_t span = (state_.now - entry.counted).ms;
+  entry.counted = state_.now;
   if (work_[entry.runner].task == no_task) return;  // As of pods of a snapshot.
   for (const Amount& item : entry.object.requests) {
-    ground_.metrics.resources[item.resource].useful += Wide{span} * others * item.amount;
+    state_.metrics.resources[item.resource].useful += Wide{span} * others * item.amount;
   }
 }
 
@@ -96,13 +96,13 @@ void SimReplicas::adopt(const ReplicaSchedule& schedule) {
   const Key key(schedule.namespace_name, schedule.name);
   const RunnerId runner = work_.add(no_task, 1, 1);
   by_runner_[runner] = key;
-  schedules_[key] = {.object = schedule, .runner = runner, .counted = ground_.now};
+  schedules_[key] = {.object = schedule, .runner = runner, .counted = state_.now};
   expect_reconcile(schedules_[key]);
 }
 
 bool SimReplicas::adopt(const Pod& pod) {
   const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
-  const bool ours = ground_.options.behaviour.scales_deployments;
+  const bool ours = state_.options.behaviour.scales_deployments;
   if (label == pod.labels.end() || !ours) return false;
   const auto own = std::ranges::find_if(schedules_, [&](const auto& each) {
     return each.first.first == pod.namespace_name && each.second.object.deployment == label->value;
@@ -114,27 +114,27 @@ bool SimReplicas::adopt(const Pod& pod) {
                 .plane = plane_for(pod, own->first),
                 .number = numbers_,
                 .schedule = own->first};
-  ground_.occupy(pod, 1);
+  state_.occupy(pod, 1);
   if (runs(pod)) {
     change_running(own->first, 1);
   } else if (pod.deletion) {
-    const bool chosen = static_cast<bool>(ground_.options.behaviour.late);
-    expect_gone(pods_[key], chosen ? ground_.gone_at(pod) : std::max(*pod.deletion, ground_.now));
+    expect_gone(pods_[key], state_.adopted_gone_at(pod));
   }
   return true;
 }
 
 void SimReplicas::expect_gone(const Replica& replica, const std::optional<Time>& when) {
   if (!when) return;
-  ground_.agenda.expect(
-      {.when = *when, .what = Happening::replica_gone, .subject = replica.number});
+  state_.agenda.expect({.when = *when, .what = EventKind::replica_gone, .subject = replica.number});
 }
 
-/// Where it runs; of a pending pod, a plane that lacks one.
+/// Where it runs; of a pending pod, the plane that it names, or one that lacks a replica.
 std::string SimReplicas::plane_for(const Pod& pod, const Key& schedule) const {
-  const SimNode* const node = ground_.nodes.find(place_of(pod));
+  const SimNode* const node = state_.nodes.find(place_of(pod));
   if (node != nullptr) return plane_of(node->object);
   if (!pod.plane.empty()) return pod.plane;
+  const auto label = std::ranges::find(pod.labels, names::plane, &Label::key);
+  if (label != pod.labels.end()) return label->value;
   for (const ReplicaPlane& plane : schedules_.at(schedule).object.planes) {
     const auto there = static_cast<std::int64_t>(pods_of(schedule, plane.name).size());
     if (there < plane.committed) return plane.name;
@@ -145,10 +145,10 @@ std::string SimReplicas::plane_for(const Pod& pod, const Key& schedule) const {
 // ---- Deployments --------------------------------------------------------------------------------
 
 void SimReplicas::arrive(std::uint32_t index) {
-  const SimTask& task = ground_.load.tasks[index];
+  const SimTask& task = state_.load.tasks[index];
   ReplicaSchedule schedule{.namespace_name = task.namespace_name, .name = task.name};
   schedule.uid = "uid-" + task.name;
-  schedule.created = ground_.now;
+  schedule.created = state_.now;
   schedule.deployment = task.name;
   schedule.priority = task.priority;
   schedule.requests = task.requests;
@@ -159,8 +159,8 @@ void SimReplicas::arrive(std::uint32_t index) {
   const Key key(task.namespace_name, task.name);
   const RunnerId runner = work_.add(index, 1, task.pods);
   by_runner_[runner] = key;
-  schedules_[key] = {.object = schedule, .runner = runner, .counted = ground_.now};
-  ground_.show(std::move(schedule));
+  schedules_[key] = {.object = schedule, .runner = runner, .counted = state_.now};
+  state_.show(std::move(schedule));
 }
 
 void SimReplicas::run_ends(RunnerId id) {
@@ -170,7 +170,7 @@ void SimReplicas::run_ends(RunnerId id) {
   work_.free(id);
   by_runner_.erase(id);
   schedules_.erase(key);
-  ground_.show(Removal{
+  state_.show(Removal{
       .kind = ObjectKind::replica_schedule, .namespace_name = key.first, .name = key.second});
   std::vector<ObjectKey> pending;
   for (auto& [name, replica] : pods_) {
@@ -186,7 +186,7 @@ void SimReplicas::run_ends(RunnerId id) {
 
 void SimReplicas::reconcile(RunnerId id) {
   const auto found = by_runner_.find(id);
-  if (found == by_runner_.end() || !ground_.options.behaviour.scales_deployments) return;
+  if (found == by_runner_.end() || !state_.options.behaviour.scales_deployments) return;
   const Key key = found->second;
   std::map<std::string, std::int64_t> committed;
   for (const std::string& plane : planes_) committed[plane] = 0;  // Also where none is committed.
@@ -204,11 +204,11 @@ void SimReplicas::reconcile(RunnerId id) {
 
 /// Which of them goes.
 std::vector<ObjectKey>::iterator SimReplicas::choose(std::vector<ObjectKey>& own) {
-  if (ground_.options.behaviour.removes) {
+  if (state_.options.behaviour.removes) {
     std::vector<const Pod*> pods;
     pods.reserve(own.size());
     for (const ObjectKey& key : own) pods.push_back(&pods_.at(key).object);
-    return own.begin() + static_cast<std::ptrdiff_t>(ground_.options.behaviour.removes(pods));
+    return own.begin() + static_cast<std::ptrdiff_t>(state_.options.behaviour.removes(pods));
   }
   std::map<std::string, int> siblings;
   for (const ObjectKey& key : own) ++siblings[pods_.at(key).object.node];
@@ -242,7 +242,7 @@ void SimReplicas::add_pod(const Key& schedule, const std::string& plane) {
           .labels = {{std::string(names::deployment), entry.object.deployment}},
           .priority = entry.object.priority,
           .requests = entry.object.requests,
-          .created = ground_.now};
+          .created = state_.now};
   pod.uid = "uid-" + pod.name;
   if (clusters_.contains(plane)) pod.plane = plane;
   pod.owners.push_back({.kind = "ReplicaSet",
@@ -252,40 +252,40 @@ void SimReplicas::add_pod(const Key& schedule, const std::string& plane) {
   normalize(pod);
   const ObjectKey key = pod_key(pod);
   by_number_[++numbers_] = key;
-  ground_.show(pod);
+  state_.show(pod);
   pods_[key] = {.object = std::move(pod), .plane = plane, .number = numbers_, .schedule = schedule};
 }
 
 void SimReplicas::make_leave(Replica& replica) {
   change_running(replica.schedule, -1);
   Pod& pod = replica.object;
-  ground_.count_running(pod, -1);
-  const auto& grace = ground_.options.behaviour.grace;
+  state_.count_running(pod, -1);
+  const auto& grace = state_.options.behaviour.grace;
   const Duration takes = grace ? grace(pod) : replica_leaves;
-  pod.deletion = ground_.now + takes;
+  pod.deletion = state_.now + takes;
   pod.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
   pod.ready = false;
-  ground_.show(pod);
-  expect_gone(replica, ground_.gone_at(pod));
+  state_.show(pod);
+  expect_gone(replica, state_.gone_at(pod));
 }
 
 void SimReplicas::take_out(const ObjectKey& key) {
   const Replica& replica = pods_.at(key);
   const Pod& pod = replica.object;
-  ground_.occupy(pod, -1);
+  state_.occupy(pod, -1);
   if (runs(pod)) {
     change_running(replica.schedule, -1);
-    ground_.count_running(pod, -1);
+    state_.count_running(pod, -1);
   }
   by_number_.erase(replica.number);
   pods_.erase(key);
 }
 
 void SimReplicas::drop(const ObjectKey& key) {
-  ground_.show(Removal{.kind = ObjectKind::pod,
-                       .namespace_name = key.namespace_name,
-                       .name = key.name,
-                       .plane = key.plane});
+  state_.show(Removal{.kind = ObjectKind::pod,
+                      .namespace_name = key.namespace_name,
+                      .name = key.name,
+                      .plane = key.plane});
   take_out(key);
 }
 
@@ -312,10 +312,10 @@ void SimReplicas::place_pending() {
 
 /// Open ones of its plane where it fits.
 std::vector<std::string> SimReplicas::nodes_for(const Replica& replica) const {
-  const ResourceVector wanted = ground_.nodes.pod_row(replica.object.requests);
+  const ResourceVector wanted = state_.nodes.pod_row(replica.object.requests);
   std::vector<std::string> nodes;
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode* const node = ground_.nodes.find(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode* const node = state_.nodes.find(name);
     if (node == nullptr || plane_of(node->object) != replica.plane) continue;
     if (node->object.plane != replica.object.plane) continue;
     if (node->object.unschedulable || !fits(wanted, node->used, node->room)) continue;
@@ -326,24 +326,24 @@ std::vector<std::string> SimReplicas::nodes_for(const Replica& replica) const {
 
 void SimReplicas::place(Replica& replica) {
   Pod& pod = replica.object;
-  const std::size_t scarce = ground_.nodes.column(ground_.metrics.scarce);
+  const std::size_t scarce = state_.nodes.column(state_.metrics.scarce);
   const std::vector<std::string> nodes = nodes_for(replica);
   if (nodes.empty()) return;
   const auto left = [&](const std::string& name) {
-    const SimNode& node = ground_.nodes.at(name);
+    const SimNode& node = state_.nodes.at(name);
     return scarce < node.room.size() ? node.room[scarce] - node.used[scarce] : 0;
   };
-  const auto& lands = ground_.options.behaviour.lands;
+  const auto& lands = state_.options.behaviour.lands;
   const std::string& place =
       lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
-  pod.node = ground_.nodes.at(place).object.name;
-  ground_.faults.touch(place, ground_.now);  // Placed by another scheduler.
-  pod.started = ground_.now;
+  pod.node = state_.nodes.at(place).object.name;
+  state_.faults.touch(place, state_.now);  // Placed by another scheduler.
+  pod.started = state_.now;
   pod.ready = true;
-  ground_.occupy(pod, 1);
-  ground_.show(pod);
+  state_.occupy(pod, 1);
+  state_.show(pod);
   change_running(replica.schedule, 1);
-  ground_.count_running(pod, 1);
+  state_.count_running(pod, 1);
 }
 
 void SimReplicas::written(const ReplicaSchedule& schedule) {
@@ -354,15 +354,15 @@ void SimReplicas::written(const ReplicaSchedule& schedule) {
     found->second.object = schedule;
     expect_reconcile(found->second);
   }
-  ground_.show(schedule);
+  state_.show(schedule);
 }
 
 bool SimReplicas::written(const Pod& pod) {
   const ObjectKey key = pod_key(pod);
   if (pods_.contains(key)) take_out(key);
   if (!adopt(pod)) return false;
-  ground_.show(pod);
-  if (runs(pod)) ground_.count_running(pod, 1);
+  state_.show(pod);
+  if (runs(pod)) state_.count_running(pod, 1);
   expect_reconcile(schedules_.at(pods_.at(key).schedule));
   return true;
 }
@@ -385,7 +385,7 @@ void SimReplicas::node_is_lost(const std::string& place) {
     if (!pod.node.empty() && place_of(pod) == place) lost.push_back(key);
   }
   for (const ObjectKey& key : lost) {
-    ground_.faults.touch(sim_name(pods_.at(key).object), ground_.now);
+    state_.faults.touch(sim_name(pods_.at(key).object), state_.now);
     const auto schedule = schedules_.find(pods_.at(key).schedule);
     drop(key);
     if (schedule != schedules_.end()) expect_reconcile(schedule->second);
@@ -398,9 +398,9 @@ bool SimReplicas::second_writer() {
     if (runs(replica.object)) running.push_back(key);
   }
   if (running.empty()) return false;
-  Replica& replica = pods_.at(ground_.faults.random().pick(running));
-  ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(replica.object), ground_.now);
+  Replica& replica = pods_.at(state_.faults.random().pick(running));
+  ++state_.faults.counts().second_writes;
+  state_.faults.touch(sim_name(replica.object), state_.now);
   make_leave(replica);
   const auto schedule = schedules_.find(replica.schedule);
   if (schedule != schedules_.end()) expect_reconcile(schedule->second);
@@ -414,7 +414,7 @@ void SimReplicas::write_statuses(const Plan& plan) {
     const auto found = schedules_.find({next.namespace_name, next.name});
     if (found == schedules_.end()) continue;
     found->second.object.status = next.status;
-    ground_.show(found->second.object);
+    state_.show(found->second.object);
   }
 }
 
@@ -425,9 +425,9 @@ SimReplicas::PodMap::iterator SimReplicas::find_pod(const PlanAction& action) {
 void SimReplicas::force_delete(const ObjectKey& key) {
   const Replica& replica = pods_.at(key);
   if (!replica.object.deletion) return;
-  if (const auto& forced = ground_.options.behaviour.forced) {
+  if (const auto& forced = state_.options.behaviour.forced) {
     const std::optional<Duration> takes = forced(replica.object);
-    if (takes) expect_gone(replica, ground_.now + *takes);
+    if (takes) expect_gone(replica, state_.now + *takes);
     return;
   }
   drop(key);
@@ -439,8 +439,8 @@ void SimReplicas::evict(Replica& replica, const PlanAction& action) {
   Pod& pod = replica.object;
   pod.disrupted_by_preemption = true;
   pod.notes.evicted_for = ref_text(action.ask);
-  if (!runs(pod)) return ground_.show(pod);
-  ++ground_.metrics.victims;
+  if (!runs(pod)) return state_.show(pod);
+  ++state_.metrics.victims;
   make_leave(replica);
   const auto schedule = schedules_.find(replica.schedule);
   if (schedule != schedules_.end()) expect_reconcile(schedule->second);
@@ -472,24 +472,24 @@ void SimReplicas::scale(Entry& entry, const PlanAction& action, const std::strin
   const auto plane = std::ranges::find(schedule.planes, action.scale->plane, &ReplicaPlane::name);
   const std::string name = sim_name(action.namespace_name, action.name);
   if (plane == schedule.planes.end() || plane->committed != action.scale->committed_before) {
-    return ground_.refuse({.plan = plan,
-                           .object = {.kind = RefKind::replica_schedule,
-                                      .namespace_name = action.namespace_name,
-                                      .name = action.name},
-                           .reason = "its commit is another one by now",
-                           .ask = action.ask},
-                          ground_.faults.touched(name) ||
-                              ground_.watch.holds_back(ObjectKind::replica_schedule,
-                                                       schedule.namespace_name, schedule.name));
+    return state_.refuse({.plan = plan,
+                          .object = {.kind = RefKind::replica_schedule,
+                                     .namespace_name = action.namespace_name,
+                                     .name = action.name},
+                          .reason = "its commit is another one by now",
+                          .ask = action.ask},
+                         state_.faults.touched(name) ||
+                             state_.watch.holds_back(ObjectKind::replica_schedule,
+                                                     schedule.namespace_name, schedule.name));
   }
   const std::int64_t more = action.scale->committed_after - plane->committed;
   plane->committed += more;
   schedule.unmet -= more;
   if (more < 0) {
-    ground_.metrics.victims -= more;
-    ground_.metrics.replica_victims -= more;
+    state_.metrics.victims -= more;
+    state_.metrics.replica_victims -= more;
   }
-  ground_.show(schedule);
+  state_.show(schedule);
   expect_reconcile(entry);
 }
 

@@ -28,7 +28,7 @@ namespace makeway {
 
 class SimReplicas {
  public:
-  SimReplicas(SimGround& ground, SimWork& work);
+  SimReplicas(SimState& state, SimWork& work);
 
   /// From a snapshot; it was shown already. Schedules before their pods.
   void adopt(const ReplicaSchedule& schedule);
@@ -98,7 +98,7 @@ class SimReplicas {
   void drop(const ObjectKey& key);
   void place(Replica& replica);
 
-  SimGround& ground_;
+  SimState& state_;
   SimWork& work_;
   std::vector<std::string> planes_;
   std::set<std::string> clusters_;  ///< Of these: those with an API server of their own.

@@ -12,39 +12,40 @@
 
 namespace makeway {
 
-SimSampler::SimSampler(SimGround& ground, const SimPods& pods) : ground_(ground), pods_(pods) {
-  if (!ground_.options.behaviour.places_sessions) return;
-  for (const Change& object : ground_.load.objects) {
+SimSampler::SimSampler(SimState& state, const SimPods& pods) : state_(state), pods_(pods) {
+  if (!state_.options.behaviour.places_sessions) return;
+  for (const Change& object : state_.load.objects) {
     const auto* const group = std::get_if<ResourceGroup>(&object);
     if (group != nullptr && group->plane.empty()) session_nodes_.push_back(*group);
   }
 }
 
 void SimSampler::measure(const Plan& plan) {
-  if (ground_.options.chronicle != nullptr) {
-    ground_.options.chronicle->planned(plan, ground_.metrics.scarce);
+  if (state_.options.chronicle != nullptr) {
+    state_.options.chronicle->planned(plan, state_.metrics.scarce);
   }
   const auto has_victims = [](const PlanAsk& ask) {
     return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
   };
   const std::int64_t asks = std::ranges::count_if(plan.asks, has_victims);
-  ground_.metrics.asks_with_victims += asks;
-  unrest_ = asks > 0 ? unrest_ + 1 : 0;
-  ground_.metrics.longest_unrest = std::max(ground_.metrics.longest_unrest, unrest_);
+  state_.metrics.asks_with_victims += asks;
+  cycles_with_evictions_ = asks > 0 ? cycles_with_evictions_ + 1 : 0;
+  state_.metrics.longest_eviction_streak =
+      std::max(state_.metrics.longest_eviction_streak, cycles_with_evictions_);
   Wide off = 0;
   Wide deserved = 0;
   for (const PlanQueue& queue : plan.queues) {
     if (!queue.leaf) continue;
     for (const PlanQueueShare& share : queue.shares) {
-      if (share.resource != ground_.metrics.scarce) continue;
+      if (share.resource != state_.metrics.scarce) continue;
       const std::int64_t used = share.used - share.leaving;
       off += used > share.deserved ? used - share.deserved : share.deserved - used;
       deserved += share.deserved;
     }
   }
   if (deserved == 0) return;
-  ground_.metrics.share_error_ppm += static_cast<std::int64_t>(off * 1'000'000 / deserved);
-  ++ground_.metrics.share_cycles;
+  state_.metrics.share_error_ppm += static_cast<std::int64_t>(off * 1'000'000 / deserved);
+  ++state_.metrics.share_cycles;
 }
 
 std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
@@ -56,7 +57,7 @@ std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
       continue;
     }
     ++now.waiting;
-    ResourceVector wanted = ground_.nodes.pod_row(pod.object.requests);
+    ResourceVector wanted = state_.nodes.pod_row(pod.object.requests);
     const std::int32_t priority = pod.object.priority.value_or(0);
     Waiting& entry = classes[{-priority, wanted, pod.object.shape}];
     ++entry.count;
@@ -74,7 +75,7 @@ std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
 bool SimSampler::is_for_pods(const SimNode& node) const {
   const Labels& labels = node.object.labels;
   const bool of_replicas =
-      ground_.options.behaviour.scales_deployments && find_label(labels, names::plane);
+      state_.options.behaviour.scales_deployments && find_label(labels, names::plane);
   const auto has_label = [&](const Label& wanted) {
     return find_label(labels, wanted.key) == wanted.value;
   };
@@ -87,8 +88,8 @@ bool SimSampler::is_for_pods(const SimNode& node) const {
 
 bool SimSampler::is_inverted(const Waiting& waiting) const {
   bool would_fit = false;
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode& node = ground_.nodes.at(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode& node = state_.nodes.at(name);
     if (!node.there || !is_for_pods(node)) continue;
     if (!SimNodes::may_run_on(*waiting.shape, node)) continue;
     if (fits(waiting.wanted, node.used, node.room)) return false;
@@ -105,8 +106,8 @@ bool SimSampler::is_inverted(const Waiting& waiting) const {
 void SimSampler::measure_fragmentation(const Waiting& first, std::size_t scarce) {
   Wide free = 0;
   Wide useless = 0;
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode& node = ground_.nodes.at(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode& node = state_.nodes.at(name);
     if (!node.there) continue;
     const std::int64_t left = std::max<std::int64_t>(0, node.room[scarce] - node.used[scarce]);
     const bool usable =
@@ -114,41 +115,40 @@ void SimSampler::measure_fragmentation(const Waiting& first, std::size_t scarce)
     free += left;
     if (!usable) useless += left;
   }
-  ++ground_.metrics.fragmented_samples;
+  ++state_.metrics.fragmented_samples;
   if (free > 0)
-    ground_.metrics.fragmented_ppm += static_cast<std::int64_t>(useless * 1'000'000 / free);
+    state_.metrics.fragmented_ppm += static_cast<std::int64_t>(useless * 1'000'000 / free);
 }
 
 /// A simulation may last years: then samples are taken less often.
 void SimSampler::thin_out_samples() {
   constexpr std::size_t samples_max = 1'000;
-  if (ground_.metrics.samples.size() < samples_max) return;
+  if (state_.metrics.samples.size() < samples_max) return;
   std::vector<SimSample> kept;
-  for (std::size_t at = 1; at < ground_.metrics.samples.size(); at += 2) {
-    kept.push_back(ground_.metrics.samples[at]);
+  for (std::size_t at = 1; at < state_.metrics.samples.size(); at += 2) {
+    kept.push_back(state_.metrics.samples[at]);
   }
-  ground_.metrics.samples = std::move(kept);
-  ground_.options.sample.ms *= 2;
+  state_.metrics.samples = std::move(kept);
+  state_.options.sample.ms *= 2;
 }
 
 void SimSampler::sample() {
-  const std::size_t scarce = ground_.nodes.column(ground_.metrics.scarce);
-  SimSample now{.when = ground_.now, .victims = ground_.metrics.victims};
+  const std::size_t scarce = state_.nodes.column(state_.metrics.scarce);
+  SimSample now{.when = state_.now, .victims = state_.metrics.victims};
   const std::vector<Waiting> waiting = waiting_pods(now);
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode& node = ground_.nodes.at(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode& node = state_.nodes.at(name);
     if (!node.there) continue;
     now.used += node.used[scarce];
     now.room += node.room[scarce];
   }
-  ground_.metrics.samples.push_back(now);
-  if (ground_.options.chronicle != nullptr) {
-    ground_.options.chronicle->sampled(ground_.now, ground_.nodes, scarce);
+  state_.metrics.samples.push_back(now);
+  if (state_.options.chronicle != nullptr) {
+    state_.options.chronicle->sampled(state_.now, state_.nodes, scarce);
   }
   for (const Waiting& entry : waiting) {
     if (!is_inverted(entry)) continue;
-    ground_.metrics.inversion +=
-        Wide{entry.wanted[scarce]} * entry.count * ground_.options.sample.ms;
+    state_.metrics.inversion += Wide{entry.wanted[scarce]} * entry.count * state_.options.sample.ms;
   }
   if (!waiting.empty()) measure_fragmentation(waiting.front(), scarce);
   thin_out_samples();

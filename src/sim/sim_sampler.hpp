@@ -10,7 +10,7 @@ namespace makeway {
 
 class SimSampler {
  public:
-  SimSampler(SimGround& ground, const SimPods& pods);
+  SimSampler(SimState& state, const SimPods& pods);
 
   void measure(const Plan& plan);
   void sample();
@@ -31,10 +31,10 @@ class SimSampler {
   void measure_fragmentation(const Waiting& first, std::size_t scarce);
   void thin_out_samples();
 
-  SimGround& ground_;
+  SimState& state_;
   const SimPods& pods_;
   std::vector<ResourceGroup> session_nodes_;  ///< Of the load.
-  std::int64_t unrest_ = 0;
+  std::int64_t cycles_with_evictions_ = 0;
 };
 
 }  // namespace makeway

@@ -55,7 +55,7 @@ void SimSessions::make(RunnerId runner, std::int64_t attempt) {
   Session session{.namespace_name = task.namespace_name, .name = task.name};
   if (attempt > 0) session.name += fmt::format("-r{}", attempt);
   session.uid = "uid-" + session.name;
-  session.created = ground_.now;
+  session.created = state_.now;
   session.resource_group = task.resource_group;
   session.partition = task.partition;
   session.priority = task.priority;
@@ -69,14 +69,14 @@ void SimSessions::make(RunnerId runner, std::int64_t attempt) {
   const Key key(session.namespace_name, session.name);
   by_runner_[runner] = key;
   sessions_[key] = {.object = session, .runner = runner, .attempt = attempt};
-  ground_.show(std::move(session));
+  state_.show(std::move(session));
 }
 
 void SimSessions::write(Entry& entry, Session next) {
   occupy(entry.object, -1);
   entry.object = std::move(next);
   occupy(entry.object, 1);
-  ground_.show(entry.object);
+  state_.show(entry.object);
 }
 
 void SimSessions::occupy(const Session& session, std::int64_t sign) {
@@ -88,7 +88,7 @@ void SimSessions::occupy(const Session& session, std::int64_t sign) {
     if (!runs) {
       std::erase_if(held, [](const Amount& item) { return item.resource != memory_resource; });
     }
-    ground_.nodes.occupy(kernel.node, above_all_pods, ground_.nodes.row(held), sign);
+    state_.nodes.occupy(kernel.node, above_all_pods, state_.nodes.row(held), sign);
   }
 }
 
@@ -97,20 +97,20 @@ bool SimSessions::has_room(const Session& session) const {
   std::map<std::string, ResourceVector> wanted;
   for (const Kernel& kernel : session.kernels) {
     ResourceVector& sum = wanted[kernel.node];
-    const ResourceVector row = ground_.nodes.row(kernel.requests);
+    const ResourceVector row = state_.nodes.row(kernel.requests);
     sum.resize(std::max(sum.size(), row.size()));
     for (std::size_t at = 0; at < row.size(); ++at) sum[at] += row[at];
   }
   return std::ranges::all_of(
-      wanted, [&](const auto& each) { return ground_.nodes.has_room(each.first, each.second); });
+      wanted, [&](const auto& each) { return state_.nodes.has_room(each.first, each.second); });
 }
 
 /// It leaves then, unless it takes its time.
 void SimSessions::expect_leave(Entry& entry, Time when) {
   entry.stuck = false;
-  when = std::max(when, ground_.now);
-  if (ground_.options.behaviour.session_late) {
-    const std::optional<Duration> late = ground_.options.behaviour.session_late(entry.object);
+  when = std::max(when, state_.now);
+  if (state_.options.behaviour.session_late) {
+    const std::optional<Duration> late = state_.options.behaviour.session_late(entry.object);
     entry.stuck = !late || late->ms > 0;
     if (!late) {
       ++entry.turn;
@@ -118,12 +118,11 @@ void SimSessions::expect_leave(Entry& entry, Time when) {
     }
     when = when + *late;
   }
-  expect(entry, Happening::session_leaves, when);
+  expect(entry, EventKind::session_leaves, when);
 }
 
-void SimSessions::expect(Entry& entry, Happening what, Time when) {
-  ground_.agenda.expect(
-      {.when = when, .what = what, .subject = entry.runner, .life = ++entry.turn});
+void SimSessions::expect(Entry& entry, EventKind what, Time when) {
+  state_.agenda.expect({.when = when, .what = what, .subject = entry.runner, .life = ++entry.turn});
 }
 
 // ---- What happens -------------------------------------------------------------------------------
@@ -135,13 +134,15 @@ void SimSessions::adopt(const Session& session) {
   Entry& entry = sessions_[key];
   entry = {.object = session, .runner = runner};
   occupy(session, 1);
-  if (session.status.phase == SessionPhase::running && session.status.ends_at) {
-    expect_leave(entry, *session.status.ends_at);
+  const std::optional<Time>& ends_at = session.status.ends_at;
+  if (session.status.phase == SessionPhase::running && ends_at) {
+    const bool stays = state_.options.behaviour.overdue_stay && *ends_at < state_.now;
+    if (!stays) expect_leave(entry, *ends_at);
   }
 }
 
 void SimSessions::arrive(std::uint32_t index) {
-  const std::int64_t kernels = ground_.load.tasks[index].pods;
+  const std::int64_t kernels = state_.load.tasks[index].pods;
   make(work_.add(index, kernels, kernels), 0);
 }
 
@@ -149,7 +150,7 @@ void SimSessions::run_ends(RunnerId id) {
   work_.end(id);
   const Key key = by_runner_.at(id);
   occupy(sessions_.at(key).object, -1);
-  ground_.show(
+  state_.show(
       Removal{.kind = ObjectKind::session, .namespace_name = key.first, .name = key.second});
   sessions_.erase(key);
   by_runner_.erase(id);
@@ -171,13 +172,13 @@ void SimSessions::take_off(Entry& entry) {
   const bool ended = entry.object.status.phase == SessionPhase::ended;
   std::optional<Duration> away =
       runner.task == no_task ? default_away : work_.task_of(runner).recreate;
-  if (ground_.options.behaviour.session_back) {
-    away = ground_.options.behaviour.session_back(entry.object);
+  if (state_.options.behaviour.session_back) {
+    away = state_.options.behaviour.session_back(entry.object);
   }
   // It is unknown how a session of a snapshot was started.
   const bool wanted = fate == SessionFate::on_request || (ended && runner.task != no_task);
   if (wanted && away) {
-    expect(entry, Happening::session_back, ground_.now + *away);
+    expect(entry, EventKind::session_back, state_.now + *away);
   } else {
     ++entry.turn;
   }
@@ -195,7 +196,7 @@ void SimSessions::comes_back(const Event& event) {
   }
   const std::int64_t attempt = entry.attempt + 1;
   const RunnerId runner = entry.runner;
-  ground_.show(
+  state_.show(
       Removal{.kind = ObjectKind::session, .namespace_name = key.first, .name = key.second});
   sessions_.erase(key);
   make(runner, attempt);
@@ -204,7 +205,7 @@ void SimSessions::comes_back(const Event& event) {
 /// Its work is lost, and it is pending again.
 void SimSessions::fall(Entry& entry) {
   Session next = entry.object;
-  ground_.faults.touch(sim_name(next.namespace_name, next.name), ground_.now);
+  state_.faults.touch(sim_name(next.namespace_name, next.name), state_.now);
   work_.stop(entry.runner, {});
   for (Kernel& kernel : next.kernels) kernel.node.clear();
   next.status.phase = SessionPhase::pending;
@@ -230,8 +231,8 @@ bool SimSessions::second_writer() {
     if (status.phase == SessionPhase::running && !status.ends_at) running.push_back(key);
   }
   if (running.empty()) return false;
-  ++ground_.faults.counts().second_writes;
-  fall(sessions_.at(ground_.faults.random().pick(running)));
+  ++state_.faults.counts().second_writes;
+  fall(sessions_.at(state_.faults.random().pick(running)));
   return true;
 }
 
@@ -239,7 +240,7 @@ void SimSessions::written(const Session& session) {
   const auto found = sessions_.find({session.namespace_name, session.name});
   if (found == sessions_.end()) {
     adopt(session);
-    return ground_.show(session);
+    return state_.show(session);
   }
   Entry& entry = found->second;
   if (session.status.phase != SessionPhase::running) work_.stop(entry.runner, {.saved = true});
@@ -254,7 +255,7 @@ void SimSessions::removed(const Removal& gone) {
   const auto found = sessions_.find({gone.namespace_name, gone.name});
   if (found == sessions_.end()) return;
   occupy(found->second.object, -1);
-  ground_.show(gone);
+  state_.show(gone);
   by_runner_.erase(found->second.runner);
   sessions_.erase(found);
 }
@@ -272,16 +273,16 @@ bool SimSessions::knows(const PlanAction& action) const {
 
 void SimSessions::refuse(const Entry& entry, const std::string& plan, std::string reason) {
   const Session& session = entry.object;
-  bool by_fault = ground_.is_unseen(ObjectKind::session, session.namespace_name, session.name);
+  bool by_fault = state_.is_unseen(ObjectKind::session, session.namespace_name, session.name);
   for (const Kernel& kernel : session.kernels) {
-    by_fault = by_fault || ground_.faults.touched(kernel.node);
+    by_fault = by_fault || state_.faults.touched(kernel.node);
   }
-  ground_.refuse({.plan = plan,
-                  .object = {.kind = RefKind::session,
-                             .namespace_name = session.namespace_name,
-                             .name = session.name},
-                  .reason = std::move(reason)},
-                 by_fault);
+  state_.refuse({.plan = plan,
+                 .object = {.kind = RefKind::session,
+                            .namespace_name = session.namespace_name,
+                            .name = session.name},
+                 .reason = std::move(reason)},
+                by_fault);
 }
 
 void SimSessions::carry_out(const PlanAction& action, const Plan& plan) {
@@ -320,7 +321,7 @@ void SimSessions::clear_nominations(const Plan& plan) {
 
 void SimSessions::start(Entry& entry, const PlanAsk& ask, const std::string& plan) {
   const Session before = entry.object;
-  Session next = start_session(before, kernel_places(ask), ground_.now);
+  Session next = start_session(before, kernel_places(ask), state_.now);
   if (!has_room(next)) {
     const Entry there{.object = std::move(next)};
     return refuse(there, plan, "its nodes have no room for it");
@@ -349,30 +350,30 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
   const SessionStatus& status = entry.object.status;
   if (status.phase != SessionPhase::running) return refuse(entry, plan.id, "it does not run");
   if (status.ends_at) {
-    const bool over = !action.until && *status.ends_at <= ground_.now;
+    const bool over = !action.until && *status.ends_at <= state_.now;
     if (over && !entry.stuck) return take_off(entry);
-    const bool unknown = ground_.is_unseen(ObjectKind::session, action.namespace_name, action.name);
-    if (!over && !unknown) ++ground_.metrics.evicted_twice;
+    const bool unknown = state_.is_unseen(ObjectKind::session, action.namespace_name, action.name);
+    if (!over && !unknown) ++state_.metrics.evicted_twice;
     return;
   }
   const PlanSessionVictim* const victim = session_victim(plan, action);
   if (victim == nullptr) return refuse(entry, plan.id, "the plan does not say what becomes of it");
-  ++ground_.metrics.victims;
-  ++ground_.metrics.session_victims;
+  ++state_.metrics.victims;
+  ++state_.metrics.session_victims;
   const bool saved = victim->fate == SessionFate::suspends;
   work_.stop(entry.runner, {.saved = saved, .preempted = true});
   write(entry, notice_session(entry.object, {.by = ref_text(action.ask),
                                              .fate = victim->fate,
-                                             .now = ground_.now,
+                                             .now = state_.now,
                                              .ends_at = victim->ends_at,
                                              .resume_after = victim->resume_after}));
-  if (!ground_.faults.strikes(&FaultOptions::stuck, ground_.now)) {
+  if (!state_.faults.strikes(&FaultOptions::stuck, state_.now)) {
     return expect_leave(entry, victim->ends_at);
   }
-  ++ground_.faults.counts().stuck;
+  ++state_.faults.counts().stuck;
   entry.stuck = true;
-  const Duration late{ground_.faults.random().between(600'000, 3'600'000)};
-  expect(entry, Happening::session_leaves, std::max(victim->ends_at, ground_.now) + late);
+  const Duration late{state_.faults.random().between(600'000, 3'600'000)};
+  expect(entry, EventKind::session_leaves, std::max(victim->ends_at, state_.now) + late);
 }
 
 }  // namespace makeway

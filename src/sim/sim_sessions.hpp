@@ -21,7 +21,7 @@ namespace makeway {
 
 class SimSessions {
  public:
-  SimSessions(SimGround& ground, SimWork& work) : ground_(ground), work_(work) {}
+  SimSessions(SimState& state, SimWork& work) : state_(state), work_(work) {}
 
   /// From a snapshot; it was shown already.
   void adopt(const Session& session);
@@ -63,7 +63,7 @@ class SimSessions {
   void occupy(const Session& session, std::int64_t sign);
   bool has_room(const Session& session) const;
   void expect_leave(Entry& entry, Time when);
-  void expect(Entry& entry, Happening what, Time when);
+  void expect(Entry& entry, EventKind what, Time when);
   void refuse(const Entry& entry, const std::string& plan, std::string reason);
 
   void start(Entry& entry, const PlanAsk& ask, const std::string& plan);
@@ -72,7 +72,7 @@ class SimSessions {
   void take_off(Entry& entry);
   void fall(Entry& entry);
 
-  SimGround& ground_;
+  SimState& state_;
   SimWork& work_;
   std::map<Key, Entry> sessions_;
   std::map<RunnerId, Key> by_runner_;

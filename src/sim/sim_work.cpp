@@ -13,33 +13,33 @@ RunnerId SimWork::add(std::uint32_t task, std::int64_t need, std::int64_t pods) 
   const Runner& old = runners_[id];  // What is expected of it must not happen to the new one.
   runners_[id] = {.task = task, .need = need, .works = old.works + 1, .life = old.life + 1};
   if (task == no_task) return id;
-  const SimTask& from = ground_.load.tasks[task];
+  const SimTask& from = state_.load.tasks[task];
   runners_[id].left_ms = from.run.ms;
   if (from.kind != TaskKind::daemon) ++unfinished_;
-  runners_[id].record = ground_.metrics.runs.size();
-  ground_.metrics.runs.push_back(
-      {.priority = from.priority, .pods = pods, .arrival = ground_.now, .run_ms = from.run.ms});
+  runners_[id].record = state_.metrics.runs.size();
+  state_.metrics.runs.push_back(
+      {.priority = from.priority, .pods = pods, .arrival = state_.now, .run_ms = from.run.ms});
   return id;
 }
 
 void SimWork::start(RunnerId id) {
   Runner& runner = runners_[id];
-  runner.works_since = ground_.now;
+  runner.works_since = state_.now;
   ++runner.works;
   if (runner.task == no_task) return;
-  RunRecord& record = ground_.metrics.runs[runner.record];
-  if (!record.first_start) record.first_start = ground_.now;
+  RunRecord& record = state_.metrics.runs[runner.record];
+  if (!record.first_start) record.first_start = state_.now;
   if (task_of(runner).kind == TaskKind::daemon) return;
-  ground_.agenda.expect({.when = ground_.now + Duration{runner.left_ms},
-                         .what = Happening::ends,
-                         .subject = id,
-                         .life = runner.works});
+  state_.agenda.expect({.when = state_.now + Duration{runner.left_ms},
+                        .what = EventKind::ends,
+                        .subject = id,
+                        .life = runner.works});
 }
 
 void SimWork::stop(RunnerId id, WorkStop how) {
   Runner& runner = runners_[id];
   if (!runner.works_since) return;
-  const std::int64_t done = (ground_.now - *runner.works_since).ms;
+  const std::int64_t done = (state_.now - *runner.works_since).ms;
   runner.works_since.reset();
   ++runner.works;  // Its end is not what it was expected to be.
   if (runner.task == no_task) return;
@@ -47,13 +47,13 @@ void SimWork::stop(RunnerId id, WorkStop how) {
   const bool stateless = task.kind == TaskKind::service || task.kind == TaskKind::daemon ||
                          task.kind == TaskKind::replicas;
   std::int64_t kept = done;
-  if (how.preempted) ++ground_.metrics.runs[runner.record].interruptions;
+  if (how.preempted) ++state_.metrics.runs[runner.record].interruptions;
   if (!how.saved && !stateless) {
     kept = task.checkpoint.ms == 0 ? 0 : done / task.checkpoint.ms * task.checkpoint.ms;
   }
   if (task.kind != TaskKind::daemon) runner.left_ms -= kept;
   for (const Amount& item : task.requests) {
-    ResourceUse& use = ground_.metrics.resources[item.resource];
+    ResourceUse& use = state_.metrics.resources[item.resource];
     use.useful += Wide{kept} * item.amount * runner.need;
     use.lost += Wide{done - kept} * item.amount * runner.need;
   }
@@ -62,7 +62,7 @@ void SimWork::stop(RunnerId id, WorkStop how) {
 void SimWork::end(RunnerId id) {
   stop(id, {.saved = true});
   Runner& runner = runners_[id];
-  ground_.metrics.runs[runner.record].end = ground_.now;
+  state_.metrics.runs[runner.record].end = state_.now;
   --unfinished_;
   ++runner.works;
   ++runner.life;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/sim_ground.hpp"
+#include "sim/sim_state.hpp"
 
 namespace makeway {
 
@@ -37,11 +37,11 @@ struct WorkStop {
 
 class SimWork {
  public:
-  explicit SimWork(SimGround& ground) : ground_(ground) {}
+  explicit SimWork(SimState& state) : state_(state) {}
 
   RunnerId add(std::uint32_t task, std::int64_t need, std::int64_t pods);
   Runner& operator[](RunnerId id) { return runners_[id]; }
-  const SimTask& task_of(const Runner& runner) const { return ground_.load.tasks[runner.task]; }
+  const SimTask& task_of(const Runner& runner) const { return state_.load.tasks[runner.task]; }
   void free(RunnerId id) { free_.push_back(id); }
 
   void start(RunnerId id);
@@ -54,7 +54,7 @@ class SimWork {
   std::int64_t unfinished() const { return unfinished_; }
 
  private:
-  SimGround& ground_;
+  SimState& state_;
   std::vector<Runner> runners_;
   std::vector<RunnerId> free_;
   std::int64_t unfinished_ = 0;

@@ -42,14 +42,14 @@ std::optional<ObjectRef> placed_ask(const PlanAction& action, const Plan& plan) 
 // ---- The start ----------------------------------------------------------------------------------
 
 SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
-    : ground_(load, options),
-      work_(ground_),
-      pods_(ground_, work_),
-      sessions_(ground_, work_),
-      replicas_(ground_, work_),
-      sampler_(ground_, pods_),
+    : state_(load, options),
+      work_(state_),
+      pods_(state_, work_),
+      sessions_(state_, work_),
+      replicas_(state_, work_),
+      sampler_(state_, pods_),
       next_poll_(options.start),
-      last_happening_(options.start) {
+      last_event_time_(options.start) {
   std::vector<Change> first;
   first.reserve(load.objects.size());
   for (const Change& object : load.objects) {
@@ -60,10 +60,10 @@ SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
     const Pod* const pod = std::get_if<Pod>(&object);
     if (pod != nullptr && !replicas_.adopt(*pod)) pods_.adopt(*pod);
   }
-  ground_.watch.list_anew(std::move(first));
+  state_.watch.list_anew(std::move(first));
   expect_next_task();
   if (options.sample.ms > 0 && !load.tasks.empty()) {
-    ground_.agenda.expect({.when = ground_.now + options.sample, .what = Happening::sample});
+    state_.agenda.expect({.when = state_.now + options.sample, .what = EventKind::sample});
   }
 }
 
@@ -76,7 +76,7 @@ void SimWorld::adopt(const Change& object) {
   } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&object)) {
     replicas_.adopt(*schedule);
   } else if (const auto* const budget = std::get_if<DisruptionBudget>(&object)) {
-    ground_.budgets.write(*budget);
+    state_.budgets.write(*budget);
   } else if (!std::holds_alternative<Node>(object) && !std::holds_alternative<Pod>(object)) {
     rules_.push_back(object);
   }
@@ -84,11 +84,11 @@ void SimWorld::adopt(const Change& object) {
 
 std::vector<Change> SimWorld::objects() const {
   std::vector<Change> all = rules_;
-  for (const std::string& name : ground_.nodes.names()) {
-    if (const SimNode* const node = ground_.nodes.find(name)) all.emplace_back(node->object);
+  for (const std::string& name : state_.nodes.names()) {
+    if (const SimNode* const node = state_.nodes.find(name)) all.emplace_back(node->object);
   }
   for (const auto& [name, queue] : queues_) all.emplace_back(queue);
-  ground_.budgets.list(all);
+  state_.budgets.list(all);
   pods_.list(all);
   sessions_.list(all);
   replicas_.list(all);
@@ -98,77 +98,76 @@ std::vector<Change> SimWorld::objects() const {
 // ---- Time ---------------------------------------------------------------------------------------
 
 void SimWorld::expect_next_task() {
-  if (next_task_ == ground_.load.tasks.size()) return;
-  ground_.agenda.expect({.when = std::max(ground_.load.tasks[next_task_].arrival, ground_.now),
-                         .what = Happening::arrives,
-                         .subject = static_cast<std::uint32_t>(next_task_)});
+  if (next_task_ == state_.load.tasks.size()) return;
+  state_.agenda.expect({.when = std::max(state_.load.tasks[next_task_].arrival, state_.now),
+                        .what = EventKind::arrives,
+                        .subject = static_cast<std::uint32_t>(next_task_)});
 }
 
 Batch SimWorld::poll(Time deadline) {
-  Agenda& agenda = ground_.agenda;
-  Time& now = ground_.now;
-  const Time until = ground_.options.until;
+  Agenda& agenda = state_.agenda;
+  Time& now = state_.now;
+  const Time until = state_.options.until;
   const Time at_least = std::min(std::max(next_poll_, now), until);
   deadline = std::min(std::max(deadline, at_least), until);
   while (!agenda.empty() && agenda.next().when <= deadline) {
     // Once something has changed, only what happens until the cycle may start is waited for.
-    if (ground_.watch.has_changes() && agenda.next().when > std::max(at_least, now)) break;
+    if (state_.watch.has_changes() && agenda.next().when > std::max(at_least, now)) break;
     happen_next();
   }
-  now = std::max(now, ground_.watch.has_changes() ? at_least : deadline);
-  Batch result = ground_.watch.take();
-  ground_.faults.forget_touched(now);
+  now = std::max(now, state_.watch.has_changes() ? at_least : deadline);
+  Batch result = state_.watch.take();
+  state_.faults.forget_touched(now);
   result.now = now;
-  const bool only_samples = next_task_ == ground_.load.tasks.size() && agenda.size() <= 1 &&
-                            (agenda.empty() || agenda.next().what == Happening::sample);
+  const bool only_samples = next_task_ == state_.load.tasks.size() && agenda.size() <= 1 &&
+                            (agenda.empty() || agenda.next().what == EventKind::sample);
   result.ended = now >= until || (only_samples && result.changes.empty());
   return result;
 }
 
 void SimWorld::pass(Time until) {
-  while (!ground_.agenda.empty() && ground_.agenda.next().when <= until) happen_next();
-  ground_.now = std::max(ground_.now, until);
+  while (!state_.agenda.empty() && state_.agenda.next().when <= until) happen_next();
+  state_.now = std::max(state_.now, until);
 }
 
 void SimWorld::happen_next() {
-  const Event event = ground_.agenda.take();
-  ground_.now = std::max(ground_.now, event.when);
-  if (event.what != Happening::sample) last_happening_ = ground_.now;
+  const Event event = state_.agenda.take();
+  state_.now = std::max(state_.now, event.when);
+  if (event.what != EventKind::sample) last_event_time_ = state_.now;
   happen(event);
 }
 
 void SimWorld::happen(const Event& event) {
   switch (event.what) {
-    case Happening::arrives: return arrive(event.subject);
-    case Happening::ends:
+    case EventKind::arrives: return arrive(event.subject);
+    case EventKind::ends:
       if (work_[event.subject].works == event.life) run_ends(event.subject);
       return;
-    case Happening::gone: pods_.gone(event); return replicas_.place_pending();
-    case Happening::comes_back: return pods_.comes_back(event);
-    case Happening::sample:
+    case EventKind::gone: pods_.gone(event); return replicas_.place_pending();
+    case EventKind::comes_back: return pods_.comes_back(event);
+    case EventKind::sample:
       sampler_.sample();
-      ground_.agenda.expect(
-          {.when = ground_.now + ground_.options.sample, .what = Happening::sample});
+      state_.agenda.expect({.when = state_.now + state_.options.sample, .what = EventKind::sample});
       return;
-    case Happening::shown: return ground_.watch.release(ground_.now);
-    case Happening::node_returns:
-      ground_.show(ground_.nodes.bring_back(lost_nodes_[event.subject], ground_.now));
+    case EventKind::shown: return state_.watch.release(state_.now);
+    case EventKind::node_returns:
+      state_.show(state_.nodes.bring_back(lost_nodes_[event.subject], state_.now));
       return replicas_.place_pending();
-    case Happening::session_leaves: return sessions_.leaves(event);
-    case Happening::session_back: return sessions_.comes_back(event);
-    case Happening::reconcile:
+    case EventKind::session_leaves: return sessions_.leaves(event);
+    case EventKind::session_back: return sessions_.comes_back(event);
+    case EventKind::reconcile:
       if (work_[event.subject].life == event.life) replicas_.reconcile(event.subject);
       return;
-    case Happening::replica_gone: return replicas_.pod_is_gone(event);
-    case Happening::budgets:
-      for (const DisruptionBudget& budget : ground_.budgets.take_changed()) ground_.show(budget);
+    case EventKind::replica_gone: return replicas_.pod_is_gone(event);
+    case EventKind::budgets:
+      for (const DisruptionBudget& budget : state_.budgets.take_changed()) state_.show(budget);
       return;
   }
 }
 
 void SimWorld::arrive(std::uint32_t index) {
   ++next_task_;
-  switch (ground_.load.tasks[index].kind) {
+  switch (state_.load.tasks[index].kind) {
     case TaskKind::session: sessions_.arrive(index); break;
     case TaskKind::replicas: replicas_.arrive(index); break;
     case TaskKind::job:
@@ -201,14 +200,14 @@ void SimWorld::submit(const Plan& plan) {
   std::ranges::stable_partition(actions,
                                 [](const PlanAction* action) { return comes_first(*action); });
   std::size_t steps = actions.size() + 1;
-  const bool dies = ground_.faults.strikes(&FaultOptions::kill, ground_.now);
-  if (dies) steps = ground_.faults.random().below(steps + 1);
+  const bool dies = state_.faults.strikes(&FaultOptions::kill, state_.now);
+  if (dies) steps = state_.faults.random().below(steps + 1);
   if (steps > 0) write_statuses(plan);
   dropped_.clear();
   for (std::size_t at = 0; at + 1 < steps; ++at) carry_out(*actions[at], plan);
   sampler_.measure(plan);
-  if (!actions.empty()) last_happening_ = ground_.now;
-  next_poll_ = ground_.now + ground_.options.cycle;
+  if (!actions.empty()) last_event_time_ = state_.now;
+  next_poll_ = state_.now + state_.options.cycle;
   if (dies) die();
 }
 
@@ -228,7 +227,7 @@ void SimWorld::write_queues(const Plan& plan) {
     found->second.used = status.used;
     found->second.preempting = status.preempting;
     normalize(found->second);
-    ground_.show(found->second);
+    state_.show(found->second);
   }
 }
 
@@ -239,12 +238,12 @@ void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
   };
   const bool dropped = !dropped_.empty() && (is_dropped(action.ask) ||
                                              (session && is_dropped(placed_ask(action, plan))));
-  if (dropped) return refuse(action, plan, "what it relies on was refused", true);
+  if (dropped) return refuse(action, plan, "a write that it depends on was refused", true);
   if (conflicts(action, plan)) return;
   if (session) return sessions_.carry_out(action, plan);
   if (pods_.carry_out(action, plan.id) || replicas_.carry_out(action, plan.id)) return;
   const ObjectKind kind = action.scale ? ObjectKind::replica_schedule : ObjectKind::pod;
-  const bool unknown = ground_.is_unseen(kind, action.namespace_name, action.name, action.plane);
+  const bool unknown = state_.is_unseen(kind, action.namespace_name, action.name, action.plane);
   refuse(action, plan, "it is gone", unknown);
 }
 
@@ -257,43 +256,43 @@ void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string re
   } else if (action.scale) {
     object.kind = RefKind::replica_schedule;
   }
-  ground_.refuse({.plan = plan.id,
-                  .object = std::move(object),
-                  .reason = std::move(reason),
-                  .ask = action.ask},
-                 by_fault);
+  state_.refuse({.plan = plan.id,
+                 .object = std::move(object),
+                 .reason = std::move(reason),
+                 .ask = action.ask},
+                by_fault);
 }
 
 // ---- Faults -------------------------------------------------------------------------------------
 
 void SimWorld::strike_before_plan() {
-  if (ground_.faults.strikes(&FaultOptions::node_loss, ground_.now)) lose_node();
-  if (!ground_.faults.strikes(&FaultOptions::writer, ground_.now)) return;
-  const std::uint64_t kind = ground_.faults.random().below(3);
+  if (state_.faults.strikes(&FaultOptions::node_loss, state_.now)) lose_node();
+  if (!state_.faults.strikes(&FaultOptions::writer, state_.now)) return;
+  const std::uint64_t kind = state_.faults.random().below(3);
   if (kind == 0 && sessions_.second_writer()) return;
   if (kind == 1 && replicas_.second_writer()) return;
   pods_.second_writer();
 }
 
 void SimWorld::lose_node() {
-  const std::vector<std::string>& names = ground_.nodes.names();
+  const std::vector<std::string>& names = state_.nodes.names();
   if (names.empty()) return;
-  const std::string name = names[ground_.faults.random().below(names.size())];
-  if (ground_.nodes.find(name) == nullptr) return;
-  ++ground_.faults.counts().nodes_lost;
-  ground_.faults.touch(name, ground_.now);
-  ground_.nodes.lose(name, ground_.now);
+  const std::string name = names[state_.faults.random().below(names.size())];
+  if (state_.nodes.find(name) == nullptr) return;
+  ++state_.faults.counts().nodes_lost;
+  state_.faults.touch(name, state_.now);
+  state_.nodes.lose(name, state_.now);
   node_goes(name);
-  const Duration away{ground_.faults.random().between(300'000, 1'800'000)};
-  ground_.agenda.expect({.when = ground_.now + away,
-                         .what = Happening::node_returns,
-                         .subject = static_cast<std::uint32_t>(lost_nodes_.size())});
+  const Duration away{state_.faults.random().between(300'000, 1'800'000)};
+  state_.agenda.expect({.when = state_.now + away,
+                        .what = EventKind::node_returns,
+                        .subject = static_cast<std::uint32_t>(lost_nodes_.size())});
   lost_nodes_.push_back(name);
 }
 
 void SimWorld::node_goes(const std::string& name) {
-  const Node& node = ground_.nodes.at(name).object;
-  ground_.show(Removal{.kind = ObjectKind::node, .name = node.name, .plane = node.plane});
+  const Node& node = state_.nodes.at(name).object;
+  state_.show(Removal{.kind = ObjectKind::node, .name = node.name, .plane = node.plane});
   pods_.node_is_lost(name);
   sessions_.node_is_lost(name);
   replicas_.node_is_lost(name);
@@ -311,15 +310,15 @@ void SimWorld::happens(const Change& change) {
   } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
     replicas_.written(*schedule);
   } else if (const Node* const node = std::get_if<Node>(&change)) {
-    ground_.nodes.write(*node);
-    ground_.show(*node);
+    state_.nodes.write(*node);
+    state_.show(*node);
     replicas_.place_pending();
   } else if (const Queue* const queue = std::get_if<Queue>(&change)) {
     queues_[queue->name] = *queue;
-    ground_.show(*queue);
+    state_.show(*queue);
   } else if (const auto* const budget = std::get_if<DisruptionBudget>(&change)) {
-    ground_.budgets.write(*budget);
-    ground_.show(*budget);
+    state_.budgets.write(*budget);
+    state_.show(*budget);
   } else {
     written(change);
   }
@@ -328,7 +327,7 @@ void SimWorld::happens(const Change& change) {
 void SimWorld::written(const Change& rule) {
   std::erase_if(rules_, [&](const Change& old) { return watch_key(old) == watch_key(rule); });
   rules_.push_back(rule);
-  ground_.show(rule);
+  state_.show(rule);
 }
 
 void SimWorld::removed(const Removal& gone) {
@@ -342,21 +341,21 @@ void SimWorld::removed(const Removal& gone) {
       if (gone.plane.empty()) return sessions_.removed(gone);
       break;
     case ObjectKind::node:
-      if (ground_.nodes.find(place) != nullptr) node_goes(place);
-      return ground_.nodes.remove(place);
+      if (state_.nodes.find(place) != nullptr) node_goes(place);
+      return state_.nodes.remove(place);
     case ObjectKind::queue:
       if (gone.plane.empty()) queues_.erase(gone.name);
       break;
-    case ObjectKind::disruption_budget: ground_.budgets.remove(gone); break;
+    case ObjectKind::disruption_budget: state_.budgets.remove(gone); break;
     default: break;
   }
-  ground_.show(gone);
+  state_.show(gone);
 }
 
 bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
-  if (!ground_.faults.strikes(&FaultOptions::conflict, ground_.now)) return false;
-  ++ground_.faults.counts().conflicts;
-  ground_.faults.touch(sim_name(action.namespace_name, action.name), ground_.now);
+  if (!state_.faults.strikes(&FaultOptions::conflict, state_.now)) return false;
+  ++state_.faults.counts().conflicts;
+  state_.faults.touch(sim_name(action.namespace_name, action.name), state_.now);
   if (comes_first(action) || sessions_.knows(action)) {
     if (auto ask = placed_ask(action, plan)) dropped_.insert(*std::move(ask));
   }
@@ -365,31 +364,31 @@ bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
 }
 
 void SimWorld::die() {
-  ++ground_.faults.counts().kills;
+  ++state_.faults.counts().kills;
   killed_ = true;
   show_anew();
-  next_poll_ = ground_.now + restart_takes;
+  next_poll_ = state_.now + restart_takes;
 }
 
 // ---- The end ------------------------------------------------------------------------------------
 
 SimMetrics SimWorld::finish() {
   // Time in which only samples were taken does not count, unless the caller wanted it to pass.
-  Time& now = ground_.now;
-  if (now < ground_.options.until || !is_unfinished()) now = last_happening_;
+  Time& now = state_.now;
+  if (now < state_.options.until || !is_unfinished()) now = last_event_time_;
   work_.stop_all();
   replicas_.finish();
-  SimMetrics& metrics = ground_.metrics;
+  SimMetrics& metrics = state_.metrics;
   metrics.end = now;
-  for (const std::string& name : ground_.nodes.names()) {
-    const SimNode& node = ground_.nodes.at(name);
+  for (const std::string& name : state_.nodes.names()) {
+    const SimNode& node = state_.nodes.at(name);
     const std::int64_t away = node.away.ms + (node.there ? 0 : (now - node.lost_at).ms);
     for (std::size_t at = 0; at < node.room.size(); ++at) {
-      metrics.resources[ground_.nodes.resources()[at]].capacity +=
+      metrics.resources[state_.nodes.resources()[at]].capacity +=
           Wide{node.room[at]} * ((now - metrics.start).ms - away);
     }
   }
-  metrics.faults = ground_.faults.counts();
+  metrics.faults = state_.faults.counts();
   return std::move(metrics);
 }
 

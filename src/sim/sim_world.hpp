@@ -42,19 +42,19 @@ class SimWorld final : public Port {
   void pass(Time until);
 
   /// The next poll is by a new process, and shows everything.
-  void show_anew() { ground_.watch.list_anew(objects()); }
+  void show_anew() { state_.watch.list_anew(objects()); }
   /// Whether the process died in the last submit: its driver makes a new loop.
   bool take_kill() { return std::exchange(killed_, false); }
 
-  Time now() const { return ground_.now; }
+  Time now() const { return state_.now; }
   std::uint64_t tasks_arrived() const { return next_task_; }
   /// Tasks have not arrived, or runs have not ended; daemons run for ever and do not count.
   bool is_unfinished() const {
-    return next_task_ < ground_.load.tasks.size() || work_.unfinished() > 0;
+    return next_task_ < state_.load.tasks.size() || work_.unfinished() > 0;
   }
   /// Everything that is there, as a list shows it.
   std::vector<Change> objects() const;
-  const SimMetrics& metrics() const { return ground_.metrics; }
+  const SimMetrics& metrics() const { return state_.metrics; }
   /// Counts what still runs as if it were saved now; called once, at the end.
   SimMetrics finish();
 
@@ -81,14 +81,14 @@ class SimWorld final : public Port {
   /// Whether a conflict hits the action.
   bool conflicts(const PlanAction& action, const Plan& plan);
 
-  SimGround ground_;
+  SimState state_;
   SimWork work_;
   SimPods pods_;
   SimSessions sessions_;
   SimReplicas replicas_;
   SimSampler sampler_;
   Time next_poll_;
-  Time last_happening_;
+  Time last_event_time_;
   std::size_t next_task_ = 0;  ///< Tasks come by arrival: only the next one is among the events.
   std::map<std::string, Queue> queues_;
   std::vector<Change> rules_;  ///< Objects that never change here.

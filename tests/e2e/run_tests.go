@@ -317,7 +317,7 @@ func plainBind(t *T) {
 		meta.GetOptions{})
 	t.must(err, "lease")
 	if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
-		t.fail("the Lease was not given back: %s", *holder)
+		t.fail("the Lease was not released: %s", *holder)
 	}
 }
 

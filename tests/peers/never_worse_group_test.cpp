@@ -40,7 +40,7 @@ Plan plan_of_peer(const Cluster& cluster, const Configuration& configuration, co
 }
 
 /// Whether a pending pod claims something that Makeway names and does not check.
-bool anybody_needs_unchecked(const Cluster& cluster) {
+bool has_unchecked_needs(const Cluster& cluster) {
   const NaiveWorld world(cluster);
   bool any = false;
   for (const PodIndex pod : cluster.each_row()) {
@@ -66,7 +66,7 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Pe
   const Plan peer = plan_of_peer(cluster, configuration, ours, item.expect(), now);
   const PlanAsk& theirs = peer.asks.front();
   ++tally.cases;
-  if (anybody_needs_unchecked(cluster)) {
+  if (has_unchecked_needs(cluster)) {
     EXPECT_EQ(ours.outcome, Outcome::not_found) << ours.reason;
     ++tally.left_out["a claim is refused by name"];
     return;

@@ -30,7 +30,7 @@
 #include "support/random_shape.hpp"
 #include "support/scored_answer.hpp"
 
-namespace makeway {
+namespace makeway::best_gang_properties {
 namespace {
 
 // ---- Cases --------------------------------------------------------------------------------------
@@ -378,4 +378,4 @@ INSTANTIATE_TEST_SUITE_P(All, GangPresets, testing::Values(EvictFor::minimum, Ev
                          [](const auto& test) { return std::string(choice_name(test.param)); });
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::best_gang_properties

@@ -21,7 +21,7 @@
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::best_victims_properties {
 namespace {
 
 constexpr std::size_t nodes_max = 5;
@@ -241,4 +241,4 @@ TEST(BestVictims, OfTheBruteForceKeepTheLaws) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::best_victims_properties

@@ -20,7 +20,7 @@
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::broken_policy_properties {
 namespace {
 
 /// A cluster with one ask, and a good plan for it.
@@ -279,4 +279,4 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::broken_policy_properties

@@ -19,7 +19,7 @@
 #include "support/random_planes.hpp"
 #include "support/reference_store.hpp"
 
-namespace makeway {
+namespace makeway::cluster_properties {
 namespace {
 
 std::vector<Change> random_history(Prng& prng) {
@@ -269,4 +269,4 @@ TEST(ClusterProperties, OneObjectOfEachNameIsALoadableCluster) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::cluster_properties

@@ -14,7 +14,7 @@
 #include "support/random_objects.hpp"
 #include "support/random_planes.hpp"
 
-namespace makeway {
+namespace makeway::codec_properties {
 namespace {
 
 Cluster filled(const std::vector<Change>& objects) {
@@ -139,4 +139,4 @@ TEST(CodecProperties, MutatedDocumentsAreRefusedOrLoaded) {  // law 13
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::codec_properties

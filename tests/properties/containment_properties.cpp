@@ -22,7 +22,7 @@
 #include "support/random_queues.hpp"
 #include "support/random_sessions.hpp"
 
-namespace makeway {
+namespace makeway::containment_properties {
 namespace {
 
 /// One kind of cluster each, by the policy that it is about.
@@ -270,4 +270,4 @@ TEST(RecheckAt, BeforeItTheSamePlan) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::containment_properties

@@ -20,7 +20,7 @@
 #include "support/random_objects.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::engine_properties {
 namespace {
 
 Cluster random_cluster(Prng& random) {
@@ -376,4 +376,4 @@ TEST(EngineProperties, FeasibilityFollowsEveryMove) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::engine_properties

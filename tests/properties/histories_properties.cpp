@@ -24,7 +24,7 @@
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::histories_properties {
 namespace {
 
 constexpr std::uint64_t cases_in_one = 10;
@@ -64,7 +64,7 @@ Start random_start(Prng& random) {
 }
 
 /// Every pod leaves, if late, before others stop waiting for it.
-HistoryOptions punctual(Prng& random) {
+HistoryOptions options_within_leave_timeout(Prng& random) {
   return {.seed = random.next(),
           .step_min = {1'000},
           .step_max = {20'000},
@@ -389,7 +389,7 @@ TEST(HistoriesByHand, UnderKubeANominationEndsWithThePartner) {
 TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
   for_each_history("promises come true", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
-    const HistoryOptions options = punctual(random);
+    const HistoryOptions options = options_within_leave_timeout(random);
     History history(with_fragile_gangs(random, start.objects), *load_preset(preset), planning_now,
                     options);
     EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
@@ -410,7 +410,8 @@ void expect_gangs_do_not_block(Prng& random, std::string_view preset, GangHistor
   ++seen.histories;
   if (options.affinity || options.anti_affinity || options.spread) ++seen.looking;
   const std::vector<Change> objects = random_planning(random, options);
-  History history(objects, *load_preset(preset), planning_now, punctual(random));
+  History history(objects, *load_preset(preset), planning_now,
+                  options_within_leave_timeout(random));
   EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
   EXPECT_TRUE(history.complaints().empty()) << history.story();
   for (const PlanAsk& ask : history.plans().back().asks) {
@@ -454,7 +455,7 @@ TEST(Histories, GangsThatOnceBrokeALaw) {
 TEST(Histories, RecreatedVictimsComeToRest) {
   for_each_history("recreated victims come to rest", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
-    HistoryOptions options = punctual(random);
+    HistoryOptions options = options_within_leave_timeout(random);
     options.recreate = true;
     History history(start.objects, *load_preset(preset), planning_now, options);
     for (const Pod& pod : history.pods()) {  // Half of the pods have a controller.
@@ -491,7 +492,7 @@ void live(History& history, const RandomPlanning& options, std::uint64_t seed) {
 TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
   for_each_history("every plan keeps the laws", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
-    HistoryOptions options = punctual(random);
+    HistoryOptions options = options_within_leave_timeout(random);
     options.recreate = random.chance(50);
     options.late_max = {random.chance(50) ? 20'000 : 120'000};
     options.stuck_percent = random.chance(50) ? 0 : 10;
@@ -515,4 +516,4 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::histories_properties

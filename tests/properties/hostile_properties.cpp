@@ -28,7 +28,7 @@
 #include "support/random_sessions.hpp"
 #include "support/random_world.hpp"
 
-namespace makeway {
+namespace makeway::hostile_properties {
 namespace {
 
 constexpr std::uint64_t cases_in_one = 40;
@@ -204,4 +204,4 @@ TEST(HostileHistories, WhateverMeets) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::hostile_properties

@@ -21,7 +21,7 @@
 #include "support/random_configuration.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace makeway {
+namespace makeway::journal_properties {
 namespace {
 
 constexpr std::array<std::string_view, 6> journal_presets = {
@@ -94,7 +94,7 @@ void expect_same_story(const std::string& path, const AskName& ask) {
   EXPECT_TRUE(few.story.is_known());
   EXPECT_EQ(cli::why_json(name, "", few.story), cli::why_json(name, "", all.story));
   EXPECT_EQ(few.story.gone(), all.story.gone());
-  EXPECT_EQ(few.walk.strangers, all.walk.strangers);
+  EXPECT_EQ(few.walk.discontinuous_files, all.walk.discontinuous_files);
   if (all.story.pending().empty()) return;
   EXPECT_EQ(few.walk.world.now(), all.walk.world.now());
   for (const AskName& waits : all.story.pending()) {
@@ -154,4 +154,4 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::journal_properties

@@ -22,7 +22,7 @@
 #include "support/random_planning.hpp"
 #include "support/random_world.hpp"
 
-namespace makeway {
+namespace makeway::live_view_properties {
 namespace {
 
 using Objects = std::map<ChangeKey, Change>;
@@ -148,8 +148,8 @@ TEST(LiveViewProperties, ShowsWhatTheWholeStepWouldShow) {
     random.shuffle(waiting);
     Cluster shown;
     Time now = planning_now;
-    const auto take = [&](std::vector<Change> batch, const LiveNews& news) {
-      for (const Change& change : view.show(std::move(batch), news, now)) shown.apply(change);
+    const auto take = [&](std::vector<Change> batch, const LiveUpdates& updates) {
+      for (const Change& change : view.show(std::move(batch), updates, now)) shown.apply(change);
     };
     take({}, {.daemon_sets = {{"kube-system", "agent"}, {"default", "agent"}}});
     while (!waiting.empty()) {
@@ -178,4 +178,4 @@ TEST(LiveViewProperties, ShowsWhatTheWholeStepWouldShow) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::live_view_properties

@@ -19,7 +19,7 @@
 #include "support/property.hpp"
 #include "support/random_world.hpp"
 
-namespace makeway {
+namespace makeway::mixed_properties {
 namespace {
 
 TEST(MixedProperties, WhateverMeetsEveryPlanIsLawful) {  // laws 1 to 11
@@ -108,4 +108,4 @@ TEST(MixedHistories, ComeToRest) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::mixed_properties

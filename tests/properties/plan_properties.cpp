@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@
 #include "support/random_configuration.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::plan_properties {
 namespace {
 
 using PodKey = std::pair<std::string, std::string>;
@@ -182,6 +183,64 @@ TEST(PlanProperties, WhatIsPlannedFitsOnceTheVictimsAreGone) {  // law 3
   });
 }
 
+// ---- A lone pod and a gang of one ---------------------------------------------------------------
+
+/// The pod becomes the only member of a gang of its priority.
+std::vector<Change> with_gang_of_one(std::vector<Change> objects, const AskName& ask) {
+  PodGroup gang{.namespace_name = ask.namespace_name, .name = "alone"};
+  gang.policy.gang = true;
+  gang.policy.minimum = 1;
+  for (Change& object : objects) {
+    Pod* const pod = std::get_if<Pod>(&object);
+    if (pod == nullptr || pod->namespace_name != ask.namespace_name || pod->name != ask.name) {
+      continue;
+    }
+    pod->group = gang.name;
+    gang.priority.priority_class = pod->priority_class;
+    gang.priority.priority = pod->priority;
+    gang.priority.preemption_policy = pod->preemption_policy;
+    gang.created = pod->created;
+    gang.opted_out = pod->opted_out;
+  }
+  objects.insert(objects.begin(), std::move(gang));
+  return objects;
+}
+
+/// That no place can be found is proven more often for pods, and of equals the names decide: of
+/// nodes for a pod, of victims for a gang.
+using Answer = std::tuple<Outcome, std::size_t, ScoreTerms>;
+
+Answer answer_of(const PlanAsk& ask) {
+  const Outcome outcome = ask.outcome == Outcome::infeasible ? Outcome::not_found : ask.outcome;
+  return {outcome, ask.victims.size(), ask.score};
+}
+
+/// Pods have a search of their own (docs/decisions/0044-one-procedure.md): it takes a hundredth of
+/// the time, and evicts on the pod's node only, which differs where pods on other nodes decide
+/// whether it fits. Elsewhere the answer is the same.
+TEST(PlanProperties, ALonePodIsDecidedLikeAGangOfOneWhereOnlyItsNodeMatters) {
+  for_each_case("a lone pod is decided like a gang of one", [](Prng& random) {
+    RandomPlanning options = random_planning_options(random);
+    options.affinity = false;
+    options.anti_affinity = false;
+    options.spread = false;
+    options.volumes = false;
+    const std::vector<Change> objects = random_planning(random, options);
+    const Cluster cluster = cluster_of(objects);
+    Configuration configuration;
+    configuration.required_node.enabled = false;  // Section 5 has an order of its own.
+    for (const AskName& ask : lone_asks(objects)) {
+      const Plan alone = plan_for(cluster, configuration, {ask});
+      const Plan gang = plan_for(
+          cluster_of(with_gang_of_one(objects, ask)), configuration,
+          {{.kind = AskKind::pod_group, .namespace_name = ask.namespace_name, .name = "alone"}});
+      EXPECT_EQ(answer_of(alone.asks.front()), answer_of(gang.asks.front()))
+          << plan_text_json(alone, PlanDetail::with_explanation)
+          << plan_text_json(gang, PlanDetail::with_explanation) << dump(cluster, DumpFormat::yaml);
+    }
+  });
+}
+
 // ---- The order of the input -----------------------------------------------------------------
 
 /// The first line in which the texts differ; empty when they are equal.
@@ -271,4 +330,4 @@ TEST(PlanProperties, ExplainingChangesNothing) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::plan_properties

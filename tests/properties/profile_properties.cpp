@@ -20,7 +20,7 @@
 #include "support/random_configuration.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::profile_properties {
 namespace {
 
 constexpr std::array<std::string_view, 3> schedulers = {"", "batch", "urgent"};
@@ -223,4 +223,4 @@ TEST(ProfileProperties, TheHashDistinguishesRules) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::profile_properties

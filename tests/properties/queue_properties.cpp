@@ -27,7 +27,7 @@
 #include "support/property.hpp"
 #include "support/random_queues.hpp"
 
-namespace makeway {
+namespace makeway::queue_properties {
 namespace {
 
 Configuration queue_configuration(Prng& random) {
@@ -441,4 +441,4 @@ TEST(QueueHistories, VictimsResubmittedComeToRest) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::queue_properties

@@ -27,7 +27,7 @@
 #include "support/random_fleet.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::replica_properties {
 namespace {
 
 Plan plan_of(const Cluster& cluster, const Configuration& configuration) {
@@ -443,4 +443,4 @@ TEST(ReplicaHistories, LossesAreBoundedByTheNeedAndOneMoreWhereActionsAreRefused
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::replica_properties

@@ -15,7 +15,7 @@
 #include "policies/replica/claim_ranking.hpp"
 #include "support/property.hpp"
 
-namespace makeway {
+namespace makeway::replica_ranking_properties {
 namespace {
 
 constexpr Time now{1'767'225'600'000};
@@ -75,13 +75,13 @@ std::vector<Change> random_fleet(Prng& random) {
   return objects;
 }
 
-Cluster cluster_of(const std::vector<Change>& objects) {
+Cluster ranked_cluster(const std::vector<Change>& objects) {
   Cluster cluster;
   for (const Change& object : objects) cluster.apply(object);
   return cluster;
 }
 
-Configuration random_configuration(Prng& random) {
+Configuration ranked_configuration(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
   ReplicaSettings& replica = configuration.replica;
   replica.force_delete_any_priority = random.chance(30);
@@ -153,8 +153,8 @@ std::vector<MissedPlace> random_missed(Prng& random, const Fleet& fleet) {
 
 TEST(ReplicaRanking, FindsWhatALookAtEveryPlaceFinds) {
   for_each_case("the ranking finds the best place", [](Prng& random) {
-    const Cluster cluster = cluster_of(random_fleet(random));
-    const Configuration configuration = random_configuration(random);
+    const Cluster cluster = ranked_cluster(random_fleet(random));
+    const Configuration configuration = ranked_configuration(random);
     World world(cluster, configuration, now);
     Plan plan;
     const Draft draft{.world = world, .plan = plan};
@@ -185,10 +185,10 @@ TEST(ReplicaRanking, FindsWhatALookAtEveryPlaceFinds) {
 TEST(ReplicaRanking, TheOrderOfTheInputChangesNothing) {  // law 11
   for_each_case("shuffled fleets give the same plan", [](Prng& random) {
     std::vector<Change> objects = random_fleet(random);
-    const Configuration configuration = random_configuration(random);
+    const Configuration configuration = ranked_configuration(random);
     const PlanRequest request{.now = now, .preset = "random", .asks = {}, .placements = {}};
     const auto plan = [&] {
-      const Cluster cluster = cluster_of(objects);
+      const Cluster cluster = ranked_cluster(objects);
       return plan_text_json(*decide(cluster, configuration, request).plan,
                             PlanDetail::with_explanation, JsonStyle::pretty);
     };
@@ -199,4 +199,4 @@ TEST(ReplicaRanking, TheOrderOfTheInputChangesNothing) {  // law 11
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::replica_ranking_properties

@@ -20,7 +20,7 @@
 #include "support/random_configuration.hpp"
 #include "support/random_planning.hpp"
 
-namespace makeway {
+namespace makeway::required_node_properties {
 namespace {
 
 constexpr Time now{1'767'225'600'000};
@@ -114,7 +114,8 @@ PinnedCase random_pinned(Prng& random) {
 }
 
 Configuration oracle_configuration(Prng& random) {
-  Configuration configuration = *load_preset(default_preset);
+  const bool as_written = random.chance(25);
+  Configuration configuration = *load_preset(as_written ? "yunikorn-design" : default_preset);
   RequiredNodeSettings& settings = configuration.required_node;
   if (random.chance(40)) settings.deviation_percent = random.between(0, 150);
   if (random.chance(40)) settings.max_victims = random.between(1, 4);
@@ -312,4 +313,4 @@ TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::required_node_properties

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@
 #include "support/random_sessions.hpp"
 #include "support/session_history.hpp"
 
-namespace makeway {
+namespace makeway::session_properties {
 namespace {
 
 Plan plan_for(const Cluster& cluster, const Configuration& configuration, bool explain = false) {
@@ -206,13 +207,16 @@ TEST(SessionHistory, NothingIsLost) {
   constexpr std::size_t settled = 25;  // Of these, by then no session has to leave any more.
   std::int64_t evictions = 0;
   std::int64_t resumed = 0;
-  for_one_case_in(10, "sessions: histories", [&](Prng& random) {
+  constexpr std::uint64_t one_in = 10;
+  Skips leaving;
+  for_one_case_in(one_in, "sessions: histories", [&](Prng& random) {
     RandomSessions options = random_sessions_options(random);
     options.running = std::max<std::size_t>(options.running, 6);
     options.pending = std::max<std::size_t>(options.pending, 3);
     SessionHistory history(random, options, random_session_configuration(random));
     for (std::size_t step = 0; step < steps; ++step) history.step();
     history.calm(calm_cycles);
+    if (!history.judge_rest()) leaving.add();
     for (const std::string& complaint : history.complaints()) ADD_FAILURE() << complaint;
     EXPECT_LE(history.last_calm_eviction(), settled) << "they preempt each other for ever";
     if (testing::Test::HasFailure()) ADD_FAILURE() << history.story();
@@ -220,7 +224,48 @@ TEST(SessionHistory, NothingIsLost) {
     resumed += history.resumed();
   });
   fmt::print("{} sessions had to leave, {} started again\n", evictions, resumed);
+  leaving.expect_at_most(30, "have a pod that is leaving for good", property_cases() / one_in);
+}
+
+/// Kernels that stay for good, users that resume at odd times, nodes that change their group.
+TEST(SessionHistory, ComesToRestInAnAdversarialWorld) {
+  constexpr std::size_t steps = 24;
+  constexpr std::size_t calm_cycles = 40;
+  constexpr std::size_t settled = 30;  // Of these; back-offs of 15 min take three of them each.
+  constexpr std::uint64_t one_in = 10;
+  std::int64_t evictions = 0;
+  std::int64_t moved = 0;
+  std::int64_t asked = 0;
+  Skips leaving;
+  for_one_case_in(one_in, "sessions: adversarial histories", [&](Prng& random) {
+    RandomSessions options = random_sessions_options(random);
+    options.groups = 2;
+    options.nodes = std::max<std::size_t>(options.nodes, 3);
+    options.running = std::max<std::size_t>(options.running, 6);
+    options.pending = std::max<std::size_t>(options.pending, 3);
+    SessionHistory history(random, options, random_session_configuration(random),
+                           SessionHistory::World::adversarial);
+    for (std::size_t step = 0; step < steps; ++step) history.step();
+    history.calm(calm_cycles);
+    EXPECT_LE(history.last_calm_eviction(), settled) << "they preempt each other for ever";
+    EXPECT_LE(history.last_calm_start(), settled) << "it does not come to rest";
+    const std::optional<std::int64_t> judged = history.judge_rest();
+    if (!judged) leaving.add();
+    asked += judged.value_or(0);
+    for (const std::string& complaint : history.complaints()) ADD_FAILURE() << complaint;
+    if (testing::Test::HasFailure()) ADD_FAILURE() << history.story();
+    evictions += history.evictions();
+    moved += history.moved_nodes();
+  });
+  fmt::print("{} sessions had to leave, {} nodes changed their group, {} sessions wait at rest\n",
+             evictions, moved, asked);
+  leaving.expect_at_most(60, "have a kernel that stays for good", property_cases() / one_in);
+  if (property_cases() >= 1'000) {
+    const auto histories = static_cast<std::int64_t>(property_cases() / one_in);
+    EXPECT_GT(moved, histories / 4) << "too few nodes change their group";
+    EXPECT_GT(asked, histories / 4) << "too few sessions wait at rest";
+  }
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::session_properties

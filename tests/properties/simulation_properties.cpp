@@ -22,7 +22,7 @@
 #include "sim/generate.hpp"
 #include "support/property.hpp"
 
-namespace makeway {
+namespace makeway::simulation_properties {
 namespace {
 
 constexpr std::array<std::string_view, 8> presets = {
@@ -44,7 +44,7 @@ void add_own_kinds(Prng& random, GenerateOptions& options) {
 /// 200 of each property in `make test`, 1,000 in `make check`.
 constexpr std::uint64_t one_in = 10;
 
-GenerateOptions random_options(Prng& random) {
+GenerateOptions random_simulation(Prng& random) {
   GenerateOptions options{.nodes = random.between(1, 12),
                           .pods = random.between(10, 150),
                           .cpus = random.between(32, 64),
@@ -209,7 +209,7 @@ TEST(SimulationProperties, LawsHoldNothingIsRefusedAllTasksEndWithoutFaults) {
   std::int64_t replicas = 0;
   std::uint64_t cycles = 0;
   for_one_case_in(one_in, "simulation without faults", [&](Prng& random) {
-    History history{.options = random_options(random), .faults = {}};
+    History history{.options = random_simulation(random), .faults = {}};
     history.seed = random.next() >> 1U;
     history.preset = presets[random.below(presets.size())];
     const cli::SimulateResult result = expect_lawful(history);
@@ -233,7 +233,7 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNoPod) {
   std::uint64_t cycles = 0;
   Skips without_stuck;
   for_one_case_in(one_in, "simulation with faults", [&](Prng& random) {
-    History history{.options = random_options(random), .faults = random_faults(random)};
+    History history{.options = random_simulation(random), .faults = random_faults(random)};
     history.seed = random.next() >> 1U;
     history.preset = presets[random.below(presets.size())];
     if (history.faults.stuck > 0 && waives_leaving(*load_preset(history.preset))) {
@@ -268,4 +268,4 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNoPod) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::simulation_properties

@@ -32,7 +32,7 @@
 #include "support/screen.hpp"
 #include "support/screen_text.hpp"
 
-namespace makeway {
+namespace makeway::terminal_properties {
 namespace {
 
 // ---- Running commands
@@ -346,4 +346,4 @@ TEST(TerminalProperties, ArgumentsAndFileNamesMayBeHostile) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::terminal_properties

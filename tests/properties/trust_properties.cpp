@@ -20,7 +20,7 @@
 #include "support/random_planning.hpp"
 #include "support/random_world.hpp"
 
-namespace makeway {
+namespace makeway::trust_properties {
 namespace {
 
 std::string decisions(const Cluster& cluster, const Configuration& configuration) {
@@ -68,9 +68,9 @@ void damage(std::vector<Change>& objects, Prng& random) {
                          : group->priority.priority_class) = "golden";
       group->priority.priority.reset();
     } else if (Queue* const queue = std::get_if<Queue>(&object)) {
-      queue->parent = random.chance(50) ? queue->name : "nobody";
+      queue->parent = random.chance(50) ? queue->name : "missing";
     } else if (Session* const session = std::get_if<Session>(&object)) {
-      (random.chance(50) ? session->resource_group : session->partition) = "nobody";
+      (random.chance(50) ? session->resource_group : session->partition) = "missing";
     } else if (ReplicaSchedule* const schedule = std::get_if<ReplicaSchedule>(&object)) {
       schedule->priority.reset();
       schedule->priority_class = "golden";
@@ -101,7 +101,7 @@ void mark(Pod& pod, Prng& random) {
   if (random.chance(40)) pod.opted_out = true;
   if (random.chance(40)) pod.is_protected = true;
   if (random.chance(40)) pod.is_owner = true;
-  if (random.chance(40)) pod.notes.evicted_for = "Pod somebody/else";
+  if (random.chance(40)) pod.notes.evicted_for = "Pod other/ask";
   if (random.chance(40)) pod.notes.plan = "0123456789abcdef";
   const bool silent = !pod.notes.preemption_cost_seconds && !pod.notes.last_checkpoint;
   if (random.chance(40) && silent && pod.group.empty()) {
@@ -136,7 +136,7 @@ void claim_nodes(std::vector<Change>& objects, Prng& random) {
   for (std::uint64_t number = random.below(3); number > 0; --number) {
     Session session{.namespace_name = "tenant",
                     .name = fmt::format("claim-{}", number),
-                    .resource_group = "nobody",
+                    .resource_group = "missing",
                     .kernels = {{.name = "k", .node = random.pick(nodes)}}};
     session.kernels.front().requests = {{.resource = "cpu", .amount = 1'000'000}};
     session.status.phase = SessionPhase::running;
@@ -176,4 +176,4 @@ TEST(TrustProperties, MarksOfTenantsChangeNothing) {  // section 10
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::trust_properties

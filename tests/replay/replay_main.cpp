@@ -1,6 +1,6 @@
 // Runs a fuzzer's entry point over its stored corpus, without libFuzzer.
 //
-//   yaml_fuzz_replay tests/corpus/yaml_fuzz
+//   corpus_replay yaml_fuzz tests/corpus/yaml_fuzz
 //
 // So every input that ever broke something is tried again by `make test`, with any compiler. A
 // corpus that is missing or empty is a failure: a replay of nothing proves nothing.
@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "replay/fuzzers.hpp"
 
 namespace {
 
@@ -31,29 +31,35 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
   return files;
 }
 
-void replay(const std::string& bytes) {
+void replay(const makeway::test::Fuzzer& fuzzer, const std::string& bytes) {
   const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
-  static_cast<void>(LLVMFuzzerTestOneInput(data.data(), data.size()));
+  static_cast<void>(fuzzer.run(data.data(), data.size()));
 }
 
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  if (argument_count != 2) {
-    fmt::print(stderr, "usage: replay CORPUS_FOLDER\n");
+  if (argument_count != 3) {
+    fmt::print(stderr, "usage: corpus_replay FUZZER CORPUS_FOLDER\n");
     return 2;
   }
-  const std::vector<std::filesystem::path> files = files_below(arguments[1]);
+  const auto fuzzers = makeway::test::all_fuzzers();
+  const auto fuzzer = std::ranges::find(fuzzers, arguments[1], &makeway::test::Fuzzer::name);
+  if (fuzzer == fuzzers.end()) {
+    fmt::print(stderr, "there is no fuzzer {}\n", arguments[1]);
+    return 2;
+  }
+  const std::vector<std::filesystem::path> files = files_below(arguments[2]);
   if (files.empty()) {
-    fmt::print(stderr, "no inputs in {}: store at least one\n", arguments[1]);
+    fmt::print(stderr, "no inputs in {}: store at least one\n", arguments[2]);
     return 1;
   }
-  replay({});
+  replay(*fuzzer, {});
   for (const std::filesystem::path& file : files) {
     fmt::print("{}\n", file.filename().string());
     static_cast<void>(std::fflush(stdout));  // The last name printed is the one that crashed.
     std::ifstream stream(file, std::ios::binary);
-    replay({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
+    replay(*fuzzer, {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
   }
   fmt::print("[  PASSED  ] {} inputs replayed.\n", files.size());
   return 0;

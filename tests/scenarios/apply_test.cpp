@@ -110,7 +110,7 @@ class ApplyCommand : public testing::Test {
   LiveServer live;
 };
 
-TEST_F(ApplyCommand, EvictsBindsAndGivesTheLeaseBack) {
+TEST_F(ApplyCommand, EvictsBindsAndReleasesTheLease) {
   fill();
   plan();
   const RunResult ran = apply();

@@ -89,7 +89,7 @@ class RunCommand : public testing::Test {
   std::future<RunResult> result;  ///< Last: it ends before the server does.
 };
 
-TEST_F(RunCommand, BindsPreemptsAndGivesTheLeaseBack) {
+TEST_F(RunCommand, BindsPreemptsAndReleasesTheLease) {
   live.server.put(run_pod_json({.name = "low", .cpus = 4, .priority = 10, .node = "n1"}));
   live.server.put(run_pod_json({.name = "urgent", .cpus = 4, .priority = 1'000}));
   live.server.put(run_pod_json({.name = "theirs", .scheduler = "default-scheduler"}));

@@ -39,7 +39,7 @@ void write_text(const std::filesystem::path& path, std::string_view text);
 /// Words as a shell would split them, with quotes and without anything else.
 std::vector<std::string> split_words(std::string_view line);
 
-/// ctest tells; a program started by hand looks upwards from where it stands.
+/// From ctest; a program started by hand searches the parent folders of the current one.
 std::filesystem::path repository_root();
 
 /// MAKEWAY_REWRITE=1: expectations are written instead of compared.

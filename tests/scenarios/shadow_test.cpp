@@ -127,11 +127,12 @@ TEST_F(Shadow, TellsWhereItWouldHaveDiffered) {
   EXPECT_EQ(ran.status, 0) << ran.error;
   EXPECT_TRUE(ran.out.starts_with("same             Pod shop/plain: n3, bound after ")) << ran.out;
   EXPECT_TRUE(
-      ran.out.contains("fewer victims    Pod shop/urgent: they n2, 2 victims "
+      ran.out.contains("fewer victims    Pod shop/urgent: theirs: n2, 2 victims "
                        "(shop/mid-1, shop/mid-2; priority up to 20; ran 4h), bound "
                        "after "))
       << ran.out;
-  EXPECT_TRUE(ran.out.contains("; we n1, 1 victim (shop/low; priority 10; ran 2h)\n")) << ran.out;
+  EXPECT_TRUE(ran.out.contains("; ours: n1, 1 victim (shop/low; priority 10; ran 2h)\n"))
+      << ran.out;
   EXPECT_TRUE(ran.out.contains("2 asks of default-scheduler compared in ")) << ran.out;
   EXPECT_TRUE(ran.error.contains("watching default-scheduler on 3 nodes with ")) << ran.error;
   for (const std::string& request : live.server.requests()) {
@@ -161,8 +162,8 @@ TEST_P(ShadowTrust, AMarkProtectsWhereItsNamespaceIsTrusted) {
   finish();
   const RunResult ran = result.get();
   EXPECT_EQ(ran.status, 0) << ran.error;
-  const std::string_view ours =
-      GetParam() ? "; we n2, 2 victims (shop/mid-1, shop/mid-2;" : "; we n1, 1 victim (shop/low;";
+  const std::string_view ours = GetParam() ? "; ours: n2, 2 victims (shop/mid-1, shop/mid-2;"
+                                           : "; ours: n1, 1 victim (shop/low;";
   EXPECT_TRUE(ran.out.contains(ours)) << ran.out;
   EXPECT_TRUE(ran.out.contains(", by makeway-live.")) << ran.out;
 }

@@ -190,7 +190,7 @@ TEST_F(TerminalView, HostileTextAndKeysDoNothing) {
   expect_given_back("0");
 }
 
-TEST_F(TerminalView, ATerminationGivesTheTerminalBack) {
+TEST_F(TerminalView, ATerminationRestoresTheTerminal) {
   begin("--embedded");
   ASSERT_TRUE(await("NODES").contains("NODES")) << window();
   const ShellResult sent = run_shell(fmt::format("kill -TERM $(cat {})", folder.file("pid")));
@@ -199,7 +199,7 @@ TEST_F(TerminalView, ATerminationGivesTheTerminalBack) {
   expect_given_back("0");
 }
 
-TEST_F(TerminalView, SignalsGiveTheTerminalBack) {
+TEST_F(TerminalView, SignalsRestoreTheTerminal) {
   begin("--embedded");
   ASSERT_TRUE(await("NODES").contains("NODES")) << window();
   press("C-z");  // Does nothing.
@@ -208,7 +208,7 @@ TEST_F(TerminalView, SignalsGiveTheTerminalBack) {
   expect_given_back("0");
 }
 
-TEST_F(TerminalView, ACrashGivesTheTerminalBack) {
+TEST_F(TerminalView, ACrashRestoresTheTerminal) {
   begin("--embedded");
   ASSERT_TRUE(await("NODES").contains("NODES")) << window();
   press("-H 1c");  // Ctrl-\ is SIGQUIT: as any signal that ends the process.

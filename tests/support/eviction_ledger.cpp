@@ -50,7 +50,7 @@ EvictionLedger::Whereabouts EvictionLedger::whereabouts(const Cluster& cluster, 
 }
 
 /// A pod on one of its nodes should have left long ago: an ask that counted on that may need more.
-bool EvictionLedger::is_let_down(const Cluster& cluster, const Entry& entry, Time now) const {
+bool EvictionLedger::has_overdue_pods(const Cluster& cluster, const Entry& entry, Time now) const {
   const bool by_pod = std::ranges::any_of(cluster.pods_by_name(), [&](PodIndex index) {
     if (cluster.pods().flags[index].kernel) return false;
     const Pod pod = cluster.pod(index);
@@ -68,7 +68,7 @@ bool EvictionLedger::is_let_down(const Cluster& cluster, const Entry& entry, Tim
 }
 
 bool EvictionLedger::has_cause(const Cluster& cluster, const Entry& entry, Time now) const {
-  if (entry.cause || is_let_down(cluster, entry, now)) return true;
+  if (entry.cause || has_overdue_pods(cluster, entry, now)) return true;
   bool all_gone = true;
   for (const Key& victim : entry.victims) {
     const Whereabouts where = whereabouts(cluster, entry, victim);

@@ -57,7 +57,7 @@ class EvictionLedger {
   };
 
   static Whereabouts whereabouts(const Cluster& cluster, const Entry& entry, const Key& victim);
-  bool is_let_down(const Cluster& cluster, const Entry& entry, Time now) const;
+  bool has_overdue_pods(const Cluster& cluster, const Entry& entry, Time now) const;
   bool has_cause(const Cluster& cluster, const Entry& entry, Time now) const;
   void note_takers(const Cluster& cluster, const Plan& plan);
   static Entry entry_of(const Cluster& cluster, const PlanAsk& ask);

@@ -512,7 +512,7 @@ constexpr std::array edits = {Edit{"text", edit_text},
 
 // ---- Texts --------------------------------------------------------------------------------------
 
-std::string json_text(const JsonValue& value) {
+std::string listed_text(const JsonValue& value) {
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
   write_value(value, writer);
@@ -542,7 +542,7 @@ std::string anchors(Prng& random) {
   }
   if (random.chance(20)) text += "    - &self [*self]\n";
   if (random.chance(20)) text += "    - {<<: *b0, <<: *a0}\n";
-  if (random.chance(20)) text += "    - *nobody\n";
+  if (random.chance(20)) text += "    - *missing\n";
   text += "  containers: [{name: *a0}]\n";
   return text;
 }
@@ -583,7 +583,7 @@ HostileDocument hostile_document(std::uint64_t seed) {
     }
   } else {
     document.extension = "json";
-    document.text = json_text(list);
+    document.text = listed_text(list);
   }
   if (random.chance(7)) {
     break_bytes(document.text, random);

@@ -79,6 +79,7 @@ class Oracle {
   std::optional<Chosen> choose(VictimSelection strategy, std::size_t classes) const;
   std::optional<Chosen> single(const Chosen& from) const;
   std::optional<Chosen> multiple(Chosen from) const;
+  bool enough(const Chosen& chosen) const;
   Chosen reduced(Chosen chosen) const;
 
   const RequiredNodeSettings& settings_;
@@ -146,20 +147,27 @@ std::optional<std::size_t> Oracle::class_of(const Pod& pod) const {
 
 bool Oracle::may_leave(const Pod& pod) const {
   // SPEC 1: a member of a group is never pinned.
-  const bool tied = !pod.notes.required_node.empty() ||
-                    std::ranges::any_of(pod.shape.node_terms, [](const NodeSelectorTerm& term) {
-                      return !term.fields.empty();
-                    });
-  const bool of_daemon_set = std::ranges::any_of(
-      pod.owners, [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
-  const bool pinned = (tied || of_daemon_set) && group_of(pod) == nullptr;
+  const auto counts = [&](PinnedBy way) {
+    return std::ranges::find(settings_.pinned_by, way) != settings_.pinned_by.end();
+  };
+  const bool by_annotation = counts(PinnedBy::annotation) && !pod.notes.required_node.empty();
+  const bool by_affinity =
+      counts(PinnedBy::affinity) &&
+      std::ranges::any_of(pod.shape.node_terms,
+                          [](const NodeSelectorTerm& term) { return !term.fields.empty(); });
+  const bool by_owner =
+      counts(PinnedBy::owner) && std::ranges::any_of(pod.owners, [](const OwnerReference& owner) {
+        return owner.kind == "DaemonSet";
+      });
+  const bool pinned = (by_annotation || by_affinity || by_owner) && group_of(pod) == nullptr;
   const std::int32_t priority = priority_of(pod);
-  const bool low =
-      priority < *ask_.priority || (settings_.allow_equal_priority && priority == *ask_.priority);
+  const bool low = settings_.allow_higher_priority || priority < *ask_.priority ||
+                   (settings_.allow_equal_priority && priority == *ask_.priority);
   // A mark protects pods that could leave alone.
   const PodGroup* const group = group_of(pod);
   const bool alone = group == nullptr || group->policy.mode != DisruptionMode::all;
-  return !pinned && low && !pod.deletion && !pod.mirror && !(pod.is_protected && alone) &&
+  const bool mirror = pod.mirror && configuration_.protection.protect_mirror_pods;
+  return !pinned && low && !pod.deletion && !mirror && !(pod.is_protected && alone) &&
          class_of(pod);
 }
 
@@ -232,6 +240,14 @@ bool Oracle::earlier(const Block& a, const Block& b) const {
 
 std::int64_t Oracle::worth(const Block& block) const {
   std::int64_t sum = 0;
+  if (settings_.multiple_order == MultipleOrder::largest_first) {
+    for (const auto& [resource, amount] : asked_) {
+      const auto held = block.here.find(resource);
+      if (resource == "pods" || amount == 0 || held == block.here.end()) continue;
+      sum += held->second * 1000 / amount;
+    }
+    return sum;
+  }
   for (const auto& [resource, lacking] : missing()) {
     const auto held = block.here.find(resource);
     if (held != block.here.end()) sum += std::min(held->second, lacking) * 1000 / lacking;
@@ -266,13 +282,14 @@ std::optional<Oracle::Chosen> Oracle::single(const Chosen& from) const {
 
 std::optional<Oracle::Chosen> Oracle::multiple(Chosen from) const {
   std::ranges::sort(from, [this](const Block* a, const Block* b) {
-    if (a->priority != b->priority) return a->priority < b->priority;
+    const bool by_priority = settings_.multiple_order == MultipleOrder::priority_first;
+    if (by_priority && a->priority != b->priority) return a->priority < b->priority;
     return worth(*a) != worth(*b) ? worth(*a) > worth(*b) : earlier(*a, *b);
   });
   Chosen chosen;
   std::int64_t count = 0;
   for (const Block* block : from) {
-    if (fits(chosen)) break;
+    if (enough(chosen)) break;
     count += std::ssize(block->pods);
     if (count > settings_.max_victims) return std::nullopt;
     chosen.push_back(block);
@@ -281,8 +298,21 @@ std::optional<Oracle::Chosen> Oracle::multiple(Chosen from) const {
   return reduced(chosen);
 }
 
+/// With the free room, or by what they hold themselves.
+bool Oracle::enough(const Chosen& chosen) const {
+  if (settings_.coverage == Coverage::shortfall) return fits(chosen);
+  Bag sum;
+  for (const Block* const block : chosen) {
+    for (const auto& [resource, amount] : block->here) sum[resource] += amount;
+  }
+  return std::ranges::all_of(asked_, [&](const auto& item) {
+    return item.first == "pods" || sum[item.first] >= item.second;
+  });
+}
+
 /// Puts back the pods that are not needed, most important first.
 Oracle::Chosen Oracle::reduced(Chosen chosen) const {
+  if (settings_.put_back == PutBack::none) return chosen;
   std::ranges::sort(chosen, [this](const Block* a, const Block* b) { return earlier(*b, *a); });
   for (const Block* const block : Chosen(chosen)) {
     Chosen rest = chosen;

@@ -183,7 +183,7 @@ bool Builder::place(Session& session, bool memory_only) {
 void Builder::add_past(Session& session) {
   SessionStatus& status = session.status;
   status.preemptions = random_.between(1, 7);
-  status.preempted_by = "Session default/someone";
+  status.preempted_by = "Session default/other";
   status.preempted_at = before(random_, 100);
 }
 

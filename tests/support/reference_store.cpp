@@ -17,7 +17,7 @@ std::string in_plane(const std::string& text, const std::string& plane) {
   return plane.empty() ? text : text + " of plane " + plane;
 }
 
-std::string key_text(const ObjectKey& key) {
+std::string reference_key(const ObjectKey& key) {
   return in_plane(key.namespace_name + "/" + key.name, key.plane);
 }
 
@@ -263,8 +263,8 @@ bool ReferenceStore::is_member(const Pod& pod) const {
 }
 
 std::string ReferenceStore::unit_key(const Pod& pod) const {
-  if (!is_member(pod)) return "Pod " + key_text(key_of_pod(pod));
-  return "PodGroup " + key_text({pod.namespace_name, pod.group, pod.plane});
+  if (!is_member(pod)) return "Pod " + reference_key(key_of_pod(pod));
+  return "PodGroup " + reference_key({pod.namespace_name, pod.group, pod.plane});
 }
 
 UnitView ReferenceStore::pod_unit(const Pod& pod) const {
@@ -277,17 +277,17 @@ UnitView ReferenceStore::pod_unit(const Pod& pod) const {
           .preemption_priority = priority.preemption,
           .size = 1,
           .queue = queue_of(pod),
-          .members = {key_text(key_of_pod(pod))}};
+          .members = {reference_key(key_of_pod(pod))}};
 }
 
 UnitView ReferenceStore::group_unit(const ObjectKey& group,
                                     const std::vector<const Pod*>& members) const {
-  UnitView unit{.key = "PodGroup " + key_text(group),
+  UnitView unit{.key = "PodGroup " + reference_key(group),
                 .kind = UnitKind::group,
                 .size = static_cast<std::int32_t>(members.size())};
   std::vector<std::string> queues;
   for (const Pod* const member : members) {
-    unit.members.push_back(key_text(key_of_pod(*member)));
+    unit.members.push_back(reference_key(key_of_pod(*member)));
     if (!queue_of(*member).empty()) queues.push_back(queue_of(*member));
   }
   std::ranges::sort(unit.members);
@@ -387,7 +387,7 @@ NodeView ReferenceStore::node(const ObjectKey& node,
       here.push_back(&pod);
       if (pod.deletion) ++view.leaving;
     } else if (pod.node.empty() && pod.nominated_node == node.name) {
-      view.nominated.push_back(key_text(key));
+      view.nominated.push_back(reference_key(key));
     }
   }
   std::ranges::sort(view.nominated);
@@ -396,7 +396,7 @@ NodeView ReferenceStore::node(const ObjectKey& node,
   std::map<std::string, std::int64_t> used;
   view.used_by_first.emplace_back();
   for (const Pod* const pod : here) {
-    view.pods.push_back(key_text(key_of_pod(*pod)));
+    view.pods.push_back(reference_key(key_of_pod(*pod)));
     view.priorities.push_back(units.at(unit_key(*pod)).preemption_priority);
     for (const Amount& amount : pod->requests) add(used, amount.resource, amount.amount);
     add(used, "pods", 1);
@@ -423,7 +423,7 @@ ClusterView ReferenceStore::view() const {
   ClusterView view;
   const std::map<std::string, UnitView> all_units = units();
   for (const auto& [key, pod] : all<Pod>()) {
-    view.pods.push_back({.key = key_text(key),
+    view.pods.push_back({.key = reference_key(key),
                          .object = pod,
                          .unit = unit_key(pod),
                          .priority = pod_priority(pod).scheduling});

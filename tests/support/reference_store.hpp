@@ -16,7 +16,7 @@
 //     namespace and name.
 //  6. Existing nodes share a class when taints, `unschedulable` and their values of all keys that
 //     any pod ever selected nodes by are equal; the host name is never such a key.
-//  6. Sessions claim an existing node that a ResourceGroup lists or selects; replicas one that
+//  7. Sessions claim an existing node that a ResourceGroup lists or selects; replicas one that
 //     carries a plane label, or is of another plane.
 #pragma once
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <variant>
 
+#include "model/normalize.hpp"
 #include "model/session_names.hpp"
 #include "model/validation/validation.hpp"
 #include "policies/session/session_actions.hpp"
@@ -45,12 +46,13 @@ const Partition* partition_of(const Cluster& cluster, const Session& session) {
 }  // namespace
 
 SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
-                               Configuration configuration)
+                               Configuration configuration, World world)
     : random_(random),
       options_(options),
       configuration_(std::move(configuration)),
       load_{.objects = random_sessions(random, options), .tasks = {}, .notes = {}},
       tools_(history_tools()),
+      kind_(world),
       world_(load_, sim_options()),
       loop_(world_, configuration_, tools_,
             {.preset = "random", .every_ask = true, .watcher = this}) {
@@ -68,6 +70,9 @@ SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
 SimOptions SessionHistory::sim_options() {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = planning_now};
   sim.behaviour.session_late = [this](const Session&) {
+    if (kind_ == World::adversarial && !calm_ && random_.chance(3)) {
+      return std::optional<Duration>();  // Its kernels stay for good.
+    }
     const bool late = !calm_ && random_.chance(10);
     return std::optional(Duration{late ? random_.between(1, 90) * 1'000 : 0});
   };
@@ -104,9 +109,11 @@ void SessionHistory::step() {
 void SessionHistory::calm(std::size_t cycles) {
   calm_ = true;
   for (std::size_t count = 1; count <= cycles; ++count) {
-    const std::int64_t before = evictions_;
+    const std::int64_t evictions = evictions_;
+    const std::int64_t starts = starts_;
     decide();
-    if (evictions_ > before) last_calm_eviction_ = count;
+    if (evictions_ > evictions) last_calm_eviction_ = count;
+    if (starts_ > starts) last_calm_start_ = count;
     world_.pass(now() + Duration{300'000});
   }
 }
@@ -166,6 +173,7 @@ void SessionHistory::note_outcome(const PlanAsk& ask, const Cluster& cluster) {
   const Key key(ask.namespace_name, ask.name);
   if (ask.outcome == Outcome::fits) {
     if (cluster.own<Session>().at(key).status.preemptions > 0) ++resumed_;
+    ++starts_;
     off_queue_till_.erase(key);
     story_.push_back(fmt::format("{} {}/{} starts", to_text(now()), ask.namespace_name, ask.name));
   }
@@ -249,16 +257,145 @@ void SessionHistory::disturb() {
       ended_[{done.namespace_name, done.name}] = "finished";
       story_.push_back(fmt::format("{} {} finishes", to_text(now()), text_of(done)));
       keep(done);
-    } else if (phase == SessionPhase::preempted && random_.chance(10)) {
+    } else if ((phase == SessionPhase::preempted && random_.chance(10)) ||
+               (phase == SessionPhase::suspended && kind_ == World::adversarial &&
+                random_.chance(5))) {
       const Result<Session> resumed = resume_session(session);
       if (!resumed) complain(text_of(session) + " cannot be resumed");
       off_queue_till_.erase({session.namespace_name, session.name});
       if (resumed) keep(*resumed);
     }
   }
+  if (kind_ == World::adversarial && random_.chance(8)) move_node();
   if (!random_.chance(75)) return;
   keep(random_pending(random_, options_, loop_.cluster(), fmt::format("new{:02}", arrived_++),
                       now()));
+}
+
+/// To another group, as an administrator would: with its label, the lists of groups and those of
+/// their partitions.
+void SessionHistory::move_node() {
+  const Cluster& cluster = loop_.cluster();
+  const auto& groups = cluster.own<ResourceGroup>();
+  const auto nodes = cluster.nodes_by_name();
+  if (groups.size() < 2 || nodes.empty()) return;
+  Node node = cluster.node(nodes[random_.below(nodes.size())]);
+  const std::string to =
+      std::next(groups.begin(), static_cast<std::ptrdiff_t>(random_.below(groups.size())))
+          ->second.name;
+  std::vector<Change> changes;
+  for (const auto& [key, group] : groups) {
+    ResourceGroup next = group;
+    std::erase(next.nodes, node.name);
+    const bool by_label = !next.node_selector.empty();
+    if (group.name == to && !by_label) next.nodes.push_back(node.name);
+    normalize(next);
+    // Without a node it would select none, which is an error.
+    if (!by_label && next.nodes.empty()) return;
+    if (!(next == group)) changes.emplace_back(next);
+  }
+  for (const auto& [key, partition] : cluster.own<Partition>()) {
+    Partition next = partition;
+    if (partition.resource_group != to) std::erase(next.nodes, node.name);
+    if (!(next == partition)) changes.emplace_back(next);
+  }
+  node.labels = {{"pool", to}};
+  changes.emplace_back(node);
+  for (const Change& change : changes) world_.happens(change);
+  ++moved_nodes_;
+  story_.push_back(fmt::format("{} node {} moves to {}", to_text(now()), node.name, to));
+}
+
+// ---- Rest ---------------------------------------------------------------------------------------
+
+namespace {
+
+using FreeAmounts = std::map<std::string, Amounts>;  ///< By node; what is left of it.
+
+std::int64_t* amount_in(Amounts& amounts, std::string_view resource) {
+  const auto found = std::ranges::find(amounts, resource, &Amount::resource);
+  return found == amounts.end() ? nullptr : &found->amount;
+}
+
+bool take(Amounts& free, const Amounts& requests) {
+  bool fits = true;
+  for (const Amount& amount : requests) {
+    std::int64_t* const left = amount_in(free, amount.resource);
+    if (left != nullptr) *left -= amount.amount;
+    fits = fits && (amount.amount == 0 || (left != nullptr && *left >= 0));
+  }
+  return fits;
+}
+
+/// What the nodes have left that the session may use.
+FreeAmounts free_for(const Cluster& cluster, const Session& session) {
+  FreeAmounts free;
+  const ResourceGroup& group =
+      cluster.own<ResourceGroup>().at({std::string(), session.resource_group});
+  const Partition* const own = partition_of(cluster, session);
+  for (const NodeIndex index : cluster.nodes_by_name()) {
+    const Node node = cluster.node(index);
+    const bool selected =
+        !group.node_selector.empty() && std::ranges::includes(node.labels, group.node_selector);
+    const bool listed = std::ranges::count(group.nodes, node.name) > 0;
+    const bool in_partition =
+        own == nullptr || own->nodes.empty() || std::ranges::count(own->nodes, node.name) > 0;
+    if ((selected || listed) && in_partition && !node.unschedulable) {
+      free[node.name] = node.allocatable;
+    }
+  }
+  for (const PodIndex index : cluster.each_pod()) {
+    const Pod pod = cluster.pod(index);
+    const auto at = free.find(pod.node);
+    if (at != free.end()) take(at->second, pod.requests);
+  }
+  for (const auto& [key, other] : cluster.own<Session>()) {
+    for (const Kernel& kernel : other.kernels) {
+      const auto at = free.find(kernel.node);
+      if (at == free.end()) continue;
+      Amounts held = kernel.requests;
+      if (other.status.phase == SessionPhase::suspended) {
+        std::erase_if(held, [](const Amount& amount) { return amount.resource != "memory"; });
+      }
+      take(at->second, held);
+    }
+  }
+  return free;
+}
+
+bool fits_from(const Session& session, std::size_t kernel, const FreeAmounts& free) {
+  if (kernel == session.kernels.size()) return true;
+  for (const auto& [node, amounts] : free) {
+    FreeAmounts next = free;
+    if (take(next[node], session.kernels[kernel].requests) &&
+        fits_from(session, kernel + 1, next)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> SessionHistory::judge_rest() {
+  const Cluster cluster = cluster_of(world_.objects());
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    if (session.status.phase == SessionPhase::running && session.status.ends_at) {
+      return std::nullopt;
+    }
+  }
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (cluster.pods().deletion[pod] != no_time) return std::nullopt;
+  }
+  std::int64_t asked = 0;
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    if (standing_of(session, now()) != SessionStanding::pending) continue;
+    ++asked;
+    if (fits_from(session, 0, free_for(cluster, session))) {
+      complain("law 15: " + text_of(session) + " would fit in free room and waits");
+    }
+  }
+  return asked;
 }
 
 }  // namespace makeway

@@ -41,7 +41,8 @@ const std::vector<Layer>& layer_table() {
 /// Folders of tests/ that a test may include from.
 constexpr std::array test_folders = {std::string_view("support"),    std::string_view("properties"),
                                      std::string_view("scenarios"),  std::string_view("tidy"),
-                                     std::string_view("peer_cases"), std::string_view("bench")};
+                                     std::string_view("peer_cases"), std::string_view("replay"),
+                                     std::string_view("bench")};
 
 struct Library {
   std::string_view header_prefix;
@@ -55,8 +56,8 @@ const std::vector<Library>& library_table() {
       {"yaml.h", {"codec"}, "codec's readers"},
       {"zlib.h", {"codec"}, "codec's sources"},
       {"CLI/", {"cli"}, "arguments that cli has parsed"},
-      {"boost/", {"server"}, "server's facade"},
-      {"openssl/", {"server"}, "server/tls_keys.hpp"},
+      {"boost/", {"server"}, "server/request_parser.hpp"},
+      {"openssl/", {"codec", "page", "server"}, "server/connection.hpp"},
       {"prometheus/", {"server"}, "server/run_metrics.hpp"},
       {"curl/", {"kube"}, "kube's facade"},
       {"regex", {}, "a loop over the text"},
@@ -75,6 +76,7 @@ const std::vector<Library>& library_table() {
       {"termios.h", {"cli"}, "cli/tty_screen.hpp"},
       {"spawn.h", {"kube"}, "kube/exec_plugin.hpp"},
       {"netinet/", {"kube", "server"}, "a facade"},
+      {"netdb.h", {"server"}, "a facade"},
       {"pthread.h", {"server"}, "server/thread_name.hpp"},
   };
   return table;

@@ -37,7 +37,7 @@ struct WrittenPlan {
 
 constexpr std::string_view no_plan = "it is no plan; expected what makeway plan -o json printed";
 
-Result<WrittenPlan> read_plan(const std::string& path) {
+Result<WrittenPlan> read_written_plan(const std::string& path) {
   const Result<SourceText> source = read_source({path});
   if (!source) return std::unexpected(source.error());
   const auto document = parse_json_value(source->text.view());
@@ -142,6 +142,7 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
   const SimLoad load{.objects = objects_of(cluster)};
   SimOptions options{.cycle = Duration{0}, .sample = Duration{0}, .start = plan.now, .until = end};
   options.behaviour.scales_deployments = configuration.replica.enabled;
+  options.behaviour.overdue_stay = true;
   SimWorld world(load, options);
   std::size_t refused = 0;
   const auto take = [&](const Batch& batch) {
@@ -153,7 +154,7 @@ std::size_t carry_out(const Plan& plan, Time end, const Configuration& configura
     }
     refused += batch.receipts.size();
   };
-  take(world.poll(plan.now));  // Also removes pods that should be gone by now.
+  take(world.poll(plan.now));  // Also removes pods whose time is now.
   world.submit(plan);
   for (bool first = true; first || world.now() < end; first = false) take(world.poll(end));
   // Kubelet heartbeats, from which the next plan knows the time.
@@ -236,7 +237,7 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   PlanSource source(*loaded, *configuration, trust, terminal);
   std::optional<Plan> plan;
   if (const auto path = arguments.given("plan")) {
-    const Result<WrittenPlan> written = read_plan(std::string(*path));
+    const Result<WrittenPlan> written = read_written_plan(std::string(*path));
     if (!written) {
       terminal.error.write(
           fmt::format("error: {}: {}\n", printable(*path), printable(written.error().message)));

@@ -482,7 +482,7 @@ class ApplyRun {
     print(plan_line(parts_.plan, port_->now()) +
           changes_text(parts_.chosen, loop_->cluster(), carrier_->moved(), preview) +
           preview_text(parts_.chosen, preview, palette_));
-    if (parts_.dry_run) print(fmt::format("Would apply {}.\n", deeds_text(preview)));
+    if (parts_.dry_run) print(fmt::format("Would apply {}.\n", action_counts_text(preview)));
   }
 
   ExitStatus status_of(const ApplyPreview& preview) const {
@@ -494,10 +494,10 @@ class ApplyRun {
   /// None: yes.
   std::optional<ExitStatus> ask(const ApplyPreview& preview) {
     if (parts_.yes) {
-      print(fmt::format("Applying {}.\n", deeds_text(preview)));
+      print(fmt::format("Applying {}.\n", action_counts_text(preview)));
       return std::nullopt;
     }
-    print(fmt::format("Apply {}? [y/N] ", deeds_text(preview)));
+    print(fmt::format("Apply {}? [y/N] ", action_counts_text(preview)));
     while (!interrupts_.seen()) {
       loop_->step();  // Changes are read meanwhile.
       if (keeper_->was_lost()) return lost_lease();
@@ -577,10 +577,10 @@ class ApplyRun {
     }
   }
 
-  /// Whether there was any news.
+  /// Whether there was any event.
   bool print_news() {
-    const std::vector<ApplyNews> all = progress_.take_news();
-    for (const ApplyNews& news : all) print(news_line(news, progress_, palette_));
+    const std::vector<ApplyEvent> all = progress_.take_events();
+    for (const ApplyEvent& event : all) print(event_line(event, progress_, palette_));
     return !all.empty();
   }
 

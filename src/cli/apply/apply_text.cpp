@@ -6,6 +6,7 @@
 
 #include "base/printable.hpp"
 #include "cli/command.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/text.hpp"
 
@@ -56,18 +57,6 @@ Result<std::set<std::size_t>> wanted_asks(const PlanDocument& document,
   return wanted;
 }
 
-/// What a plan asks for that kind, besides binds and evictions.
-std::string_view own_actions(AskKind kind) {
-  switch (kind) {
-    case AskKind::queue: return "moving room between queues";
-    case AskKind::replica_schedule: return "scale-up, scale-down and force-delete";
-    case AskKind::session: return "starting, requeueing and suspending sessions";
-    case AskKind::pod:
-    case AskKind::pod_group: break;
-  }
-  return {};
-}
-
 /// Why nothing can be written about a pod that the plan names; empty: it can.
 std::string why_not(const PlannedPod& pod, std::string& remedy) {
   if (!pod.plane.empty()) {
@@ -86,7 +75,7 @@ std::string why_not(const PlannedPod& pod, std::string& remedy) {
 /// Without a reason the ask can be tried.
 RefusedAsk refusal_of(const PlannedAsk& ask) {
   RefusedAsk refused{.ask = ask_text(name_of(ask)), .reason = {}, .remedy = {}};
-  if (const std::string_view actions = own_actions(ask.kind); !actions.empty()) {
+  if (const std::string_view actions = row_of_ask(ask.kind).own_actions; !actions.empty()) {
     refused.reason = fmt::format("{} is not carried out by `makeway apply`", actions);
     refused.remedy = "carry out the rest of the plan with --only";
     return refused;
@@ -186,7 +175,8 @@ std::string change_of(const ApprovedPod& victim, const Cluster& cluster, const M
     case PodFate::runs_there: break;
   }
   const bool is_needed = still_needed.contains(victim.uid);
-  if (!is_needed) return fmt::format("victim {} stays: nothing of the plan needs it now", name);
+  if (!is_needed)
+    return fmt::format("victim {} stays: no ask of the plan needs its room now", name);
   const auto found = moved.find({victim.namespace_name, victim.name});
   if (found == moved.end()) return {};
   return fmt::format("victim {} has changed (version {}, now {}) and is still a victim", name,
@@ -303,35 +293,35 @@ std::string preview_text(const ChosenAsks& chosen, const ApplyPreview& preview,
   return text;
 }
 
-std::string deeds_text(const ApplyPreview& preview) {
+std::string action_counts_text(const ApplyPreview& preview) {
   return fmt::format("{}, {}", counted(preview.evictions, "eviction"),
                      counted(preview.binds, "bind"));
 }
 
-std::string news_line(const ApplyNews& news, const ApplyProgress& progress,
-                      const Palette& palette) {
-  const ApprovedAsk& ask = progress.asks()[news.ask];
+std::string event_line(const ApplyEvent& event, const ApplyProgress& progress,
+                       const Palette& palette) {
+  const ApprovedAsk& ask = progress.asks()[event.ask];
   const std::string name = ask_text(ask.name);
-  switch (news.kind) {
-    case ApplyNews::Kind::evicts:
-      if (news.pods.empty()) return {};
+  switch (event.kind) {
+    case ApplyEvent::Kind::evicts:
+      if (event.pods.empty()) return {};
       return marked("~", Tone::warning,
                     fmt::format("{}: nominated to {}; evicted: {}", name, places_text(ask.places),
-                                list_text(news.pods)),
+                                list_text(event.pods)),
                     palette);
-    case ApplyNews::Kind::waits:
-      return marked("*", Tone::warning, fmt::format("{}: {}", name, news.reason), palette);
-    case ApplyNews::Kind::binds:
+    case ApplyEvent::Kind::waits:
+      return marked("*", Tone::warning, fmt::format("{}: {}", name, event.reason), palette);
+    case ApplyEvent::Kind::binds:
       return marked("+", Tone::good,
                     fmt::format("{}: binding to {}", name, places_text(ask.places)), palette);
-    case ApplyNews::Kind::held_up:
-      return marked("*", Tone::warning, fmt::format("{}: {}", name, news.reason), palette);
-    case ApplyNews::Kind::done:
+    case ApplyEvent::Kind::held_up:
+      return marked("*", Tone::warning, fmt::format("{}: {}", name, event.reason), palette);
+    case ApplyEvent::Kind::done:
       return marked("=", Tone::good,
                     fmt::format("{}: done, bound to {}", name, places_text(ask.places)), palette);
-    case ApplyNews::Kind::dropped: break;
+    case ApplyEvent::Kind::dropped: break;
   }
-  return marked("!", Tone::bad, fmt::format("{}: given up: {}", name, news.reason), palette);
+  return marked("!", Tone::bad, fmt::format("{}: given up: {}", name, event.reason), palette);
 }
 
 std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress,

@@ -65,9 +65,10 @@ std::string preview_text(const ChosenAsks& chosen, const ApplyPreview& preview,
                          const Palette& palette);
 
 /// "2 evictions, 3 binds"
-std::string deeds_text(const ApplyPreview& preview);
+std::string action_counts_text(const ApplyPreview& preview);
 
-std::string news_line(const ApplyNews& news, const ApplyProgress& progress, const Palette& palette);
+std::string event_line(const ApplyEvent& event, const ApplyProgress& progress,
+                       const Palette& palette);
 
 /// The result of every ask, and what is left.
 std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress,

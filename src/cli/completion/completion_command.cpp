@@ -115,7 +115,7 @@ const std::vector<std::string_view>& values_of(const Flag& flag) {
 }
 
 /// What is offered after --set.
-std::vector<std::string_view> assignments() {
+std::vector<std::string_view> assignment_names() {
   for (const Command& command : commands()) {
     for (const Flag& flag : command.flags) {
       if (flag.name == "set") return flag.suggestions;
@@ -167,7 +167,7 @@ std::string short_help(std::string_view help) {
 
 /// The words in quotes; the long list that comes again and again has a variable.
 std::string bash_list(const std::vector<std::string_view>& values) {
-  if (values == assignments()) return "\"$_makeway_assignments\"";
+  if (values == assignment_names()) return "\"$_makeway_assignments\"";
   return fmt::format("\"{}\"", fmt::join(values, " "));
 }
 
@@ -253,7 +253,7 @@ _makeway() {
 
 std::string bash_completion() {
   std::string text = "# bash completion of makeway; written by 'makeway completion bash'.\n\n";
-  text += fmt::format("_makeway_assignments=\"{}\"\n", fmt::join(assignments(), " "));
+  text += fmt::format("_makeway_assignments=\"{}\"\n", fmt::join(assignment_names(), " "));
   text += bash_knob_values();
   text += bash_head;
   text += fmt::format(
@@ -397,7 +397,7 @@ std::string zsh_completion() {
       "  shift words\n"
       "  ((CURRENT--))\n"
       "  case $words[1] in\n",
-      fmt::join(assignments(), " "), zsh_knob_values(), zsh_names(first_words()));
+      fmt::join(assignment_names(), " "), zsh_knob_values(), zsh_names(first_words()));
   for (const Command* const command : first_words()) text += zsh_function(*command);
   return text +
          "  esac\n"

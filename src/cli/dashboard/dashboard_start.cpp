@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "base/printable.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/plan/ask_name.hpp"
@@ -390,25 +391,18 @@ server::DashboardTools tools_for(const std::string& journal) {
   // Shared by three functions, which one thread calls.
   const auto look_back = std::make_shared<LookBack>(journal, real_tools());
   tools.why_recorded = [look_back](const server::HttpRequest& request,
-                                   const server::Desk::IsOver& is_unwanted) {
+                                   const server::QuestionThread::IsOver& is_unwanted) {
     return look_back->why(request, is_unwanted);
   };
   tools.history = [look_back](const server::HttpRequest& /*request*/,
-                              const server::Desk::IsOver& is_unwanted) {
+                              const server::QuestionThread::IsOver& is_unwanted) {
     return look_back->cycles(is_unwanted);
   };
   tools.at = [look_back](const server::HttpRequest& request,
-                         const server::Desk::IsOver& is_unwanted) {
+                         const server::QuestionThread::IsOver& is_unwanted) {
     return look_back->cycle(request, is_unwanted);
   };
   return tools;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view white = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(white);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
 }  // namespace
@@ -574,7 +568,8 @@ bool is_kept_journal(const std::string& journal) {
          (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
-HttpReply LookBack::why(const HttpRequest& request, const server::Desk::IsOver& is_unwanted) const {
+HttpReply LookBack::why(const HttpRequest& request,
+                        const server::QuestionThread::IsOver& is_unwanted) const {
   const std::string object = server::query_value(request.query, "object").value_or("");
   if (object.empty() || object.starts_with('-')) {
     return error_reply(400, "give object=KIND/NAMESPACE/NAME");
@@ -603,7 +598,7 @@ HttpReply LookBack::why(const HttpRequest& request, const server::Desk::IsOver& 
   return json_body(std::move(body));
 }
 
-HttpReply LookBack::cycles(const server::Desk::IsOver& is_unwanted) {
+HttpReply LookBack::cycles(const server::QuestionThread::IsOver& is_unwanted) {
   const Patience patience(is_unwanted, patience_);
   const std::optional<Error> error = index_.refresh([&] { return patience.is_over(); });
   if (patience.is_over()) return error_reply(503, still_reading);
@@ -697,7 +692,8 @@ std::string LookBack::plan_by(const Configuration& configuration, std::string_vi
   return without_line_end(plan_page_json(*made.plan, world.cluster(), configuration));
 }
 
-HttpReply LookBack::cycle(const HttpRequest& request, const server::Desk::IsOver& is_unwanted) {
+HttpReply LookBack::cycle(const HttpRequest& request,
+                          const server::QuestionThread::IsOver& is_unwanted) {
   const auto wanted = number_in(server::query_value(request.query, "cycle"));
   if (!wanted || *wanted == 0) return error_reply(400, "give cycle=NUMBER, from 1 on");
   const std::string preset = server::query_value(request.query, "preset").value_or("");

@@ -17,9 +17,9 @@
 #include "journal/journal_world.hpp"
 #include "server/board.hpp"
 #include "server/dashboard.hpp"
-#include "server/desk.hpp"
 #include "server/http_server.hpp"
 #include "server/listen_address.hpp"
+#include "server/question_thread.hpp"
 #include "server/tls_keys.hpp"
 
 namespace makeway::cli {
@@ -85,19 +85,19 @@ std::string notice_text(const server::Notice& notice);
 //  4. Reading ends soon after the request is closed, and after a timeout: other requests wait.
 //     What 1 and 2 have read by then is kept, so a repeated request continues from there.
 //
-// One thread: the dashboard's desk.
+// One thread: the dashboard's question thread.
 
 /// Until the request is closed, or for a time.
 class Patience {
  public:
-  Patience(server::Desk::IsOver is_unwanted, std::chrono::milliseconds at_most)
+  Patience(server::QuestionThread::IsOver is_unwanted, std::chrono::milliseconds at_most)
       : is_unwanted_(std::move(is_unwanted)), until_(std::chrono::steady_clock::now() + at_most) {}
   bool is_over() const {
     return std::chrono::steady_clock::now() >= until_ || (is_unwanted_ && is_unwanted_());
   }
 
  private:
-  server::Desk::IsOver is_unwanted_;  ///< Empty: it is wanted.
+  server::QuestionThread::IsOver is_unwanted_;  ///< Empty: it is wanted.
   std::chrono::steady_clock::time_point until_;
 };
 
@@ -114,16 +114,16 @@ class LookBack {
 
   /// `object=KIND/NAMESPACE/NAME`: the text of `makeway why --journal`, as {"text": ...}.
   server::HttpReply why(const server::HttpRequest& request,
-                        const server::Desk::IsOver& is_unwanted) const;
+                        const server::QuestionThread::IsOver& is_unwanted) const;
 
   /// {"cycles":[[number, milliseconds, asks, 1 if the plan acts], ...]}, oldest first; of very many
   /// the newest, and how many were left out.
-  server::HttpReply cycles(const server::Desk::IsOver& is_unwanted);
+  server::HttpReply cycles(const server::QuestionThread::IsOver& is_unwanted);
 
   /// `cycle=N`, and `preset=P`: the cluster as it was then with the plan of that cycle, and the
   /// plan that the other preset would have made.
   server::HttpReply cycle(const server::HttpRequest& request,
-                          const server::Desk::IsOver& is_unwanted);
+                          const server::QuestionThread::IsOver& is_unwanted);
 
   /// Records that were read for cycles so far, for tests.
   std::uint64_t records_read() const { return records_read_; }

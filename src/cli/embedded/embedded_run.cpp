@@ -187,7 +187,7 @@ constexpr Duration frame_every{100};
 constexpr std::int64_t plain_patience = 3;
 
 /// For the log.
-std::int64_t log_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+std::int64_t counter_value(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
 /// Restores the screen, however the run ends, so that the summary is printed on the normal screen.
 class ScreenGuard {
@@ -377,7 +377,7 @@ class EmbeddedRun {
   void await(Time until) {
     health_.stepped(kube::monotonic_now());
     if (!is_showing_) return;
-    pace_.forgive(parts_.clock.now(), until);
+    pace_.drop_lag(parts_.clock.now(), until);
     while (true) {
       attend();
       const Time now = parts_.clock.now();
@@ -549,9 +549,9 @@ class EmbeddedRun {
     if (options_.json) {
       return print_event("figures", {{"resource", scene_.resource},
                                      {"inUsePercent", percent},
-                                     {"podsRunning", log_count(counters.pods_running)},
-                                     {"podsWaiting", log_count(counters.pods_waiting)},
-                                     {"preemptions", log_count(counters.preemptions)}});
+                                     {"podsRunning", counter_value(counters.pods_running)},
+                                     {"podsWaiting", counter_value(counters.pods_waiting)},
+                                     {"preemptions", counter_value(counters.preemptions)}});
     }
     print_line(fmt::format("{}  {} % of {} in use, {} on the nodes, {} waiting, {}",
                            clock_text(world_.now()), percent, short_name(scene_.resource),
@@ -595,9 +595,9 @@ class EmbeddedRun {
     if (options_.json) {
       return print_event("summary", {{"passed", passed},
                                      {"preset", rules_->name},
-                                     {"podsStarted", log_count(counters.pods_started)},
-                                     {"preemptions", log_count(counters.preemptions)},
-                                     {"podsWaiting", log_count(counters.pods_waiting)},
+                                     {"podsStarted", counter_value(counters.pods_started)},
+                                     {"preemptions", counter_value(counters.preemptions)},
+                                     {"podsWaiting", counter_value(counters.pods_waiting)},
                                      {"waitP50Ms", waits.p50},
                                      {"waitP90Ms", waits.p90},
                                      {"decideP50Us", counters.decide_p50_us},

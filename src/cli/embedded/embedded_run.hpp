@@ -88,7 +88,7 @@ class Pace {
     if (next != pace_steps.begin()) speed_ = *(next - 1);
   }
   /// The cluster has only come to this time.
-  void forgive(Time ours, Time cluster) {
+  void drop_lag(Time ours, Time cluster) {
     constexpr std::int64_t behind_max_ms = 1'000;
     if ((at(ours) - cluster).ms > behind_max_ms * speed_) anchor(ours, cluster);
   }

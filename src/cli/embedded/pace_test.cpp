@@ -46,9 +46,9 @@ TEST(Pace, StepsThroughTheSpeedsAndKeepsTheTime) {
 
 TEST(Pace, ForgivesWhatTheMachineCouldNotDo) {
   Pace pace(60, Time{0}, Time{0});
-  pace.forgive(Time{900}, Time{0});  // Less than a second of ours: made up for.
+  pace.drop_lag(Time{900}, Time{0});  // Less than a second of ours: made up for.
   EXPECT_EQ(pace.at(Time{900}), Time{54'000});
-  pace.forgive(Time{5'000}, Time{60'000});
+  pace.drop_lag(Time{5'000}, Time{60'000});
   EXPECT_EQ(pace.at(Time{5'000}), Time{60'000});
   pace.jump(Time{5'000}, Time{100'000});
   EXPECT_EQ(pace.at(Time{5'000}), Time{100'000});

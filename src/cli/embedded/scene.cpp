@@ -422,11 +422,11 @@ void add_help(std::vector<std::string>& lines, ScreenSize size, const Palette& p
       "A bar is a node. A letter is what pods of one priority hold of it, A the highest; x is "
       "held by pods that are leaving, a dot is free. Waiting asks have no place yet; the text "
       "says what they wait for. A preemption names the victim, the ask, and why it was chosen.\n\n"
-      "  space       stop the clock, and let it go on\n"
-      "  + and -     let the clock go faster, slower\n"
-      "  p           go on by the rules of the next preset\n"
+      "  space       pause or resume the clock\n"
+      "  + and -     change the speed of the clock\n"
+      "  p           switch to the next preset\n"
       "  up, down    other nodes; also j and k, and a page with Page Up, Page Down\n"
-      "  ?           this text, and away with it\n"
+      "  ?           show or hide this help\n"
       "  q, Ctrl-C   end, with a summary\n";
   for (std::string_view text = help; !text.empty() && lines.size() + 1 < size.rows;) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -220,8 +220,8 @@ JournalWalk walk_journal(const std::string& path, const JournalVisit& visit) {
           Error{.message = fmt::format("{}: {}", reader->parts().back().path, wrong->message)};
       break;
     }
-    if (world.gaps() > walk.strangers.size()) {
-      walk.strangers.push_back(reader->parts().back().path);
+    if (world.gaps() > walk.discontinuous_files.size()) {
+      walk.discontinuous_files.push_back(reader->parts().back().path);
     }
     walk.stopped = !visit(**entry, world);
   }
@@ -251,13 +251,13 @@ bool report_walk(const JournalWalk& walk, Terminal& terminal) {
   if (walk.error) {
     terminal.error.write(fmt::format("error: {}\n", printable(walk.error->message)));
   }
-  for (const std::string& path : walk.strangers) {
+  for (const std::string& path : walk.discontinuous_files) {
     terminal.error.write(
         fmt::format("error: {}: it does not go on where the file before it ended: a file is "
                     "missing, or belongs to another run\n",
                     printable(path)));
   }
-  const bool sound = !walk.error && !walk.is_damaged() && walk.strangers.empty();
+  const bool sound = !walk.error && !walk.is_damaged() && walk.discontinuous_files.empty();
   if (!sound || walk.parts.empty() || walk.has_records()) return sound;
   terminal.error.write(
       fmt::format("error: {}: there is no record in it\n", printable(walk.parts.back().path)));
@@ -357,7 +357,7 @@ class StoryWalk {
       Result<std::optional<JournalText>> text = reader_->next_text();
       if (!text) walk_.error = text.error();
       if (!text || !*text) break;
-      std::optional<Error> error = hear(**std::move(text));
+      std::optional<Error> error = read(**std::move(text));
       if (error && !walk_.error) walk_.error = std::move(error);
       walk_.stopped = is_over_();
     }
@@ -379,18 +379,18 @@ class StoryWalk {
     JournalReader reader;
     std::uint64_t records = 0;
   };
-  std::optional<Error> hear(JournalText text) {
-    if (is_of(text, JournalType::base)) return hear_base(text);
+  std::optional<Error> read(JournalText text) {
+    if (is_of(text, JournalType::base)) return read_base(text);
     if (chapter_) ++chapter_->records;
     if (is_of(text, JournalType::configuration)) rules_ = text.text;
     std::optional<Error> error;
-    if (!is_about_others(text)) error = hear_all(text);
+    if (!is_about_others(text)) error = read_all(text);
     if (is_of(text, JournalType::cycle)) last_cycle_ = text.text;
     if (!is_of(text, JournalType::configuration)) last_ = std::move(text);
     return error;
   }
 
-  std::optional<Error> hear_base(const JournalText& text) {
+  std::optional<Error> read_base(const JournalText& text) {
     const Result<JournalEntry> entry = reader_->understood(text);
     if (!entry) return entry.error();
     last_ = {.type = text.type, .text = text.text.substr(0, text.text.find('\n') + 1)};
@@ -405,7 +405,7 @@ class StoryWalk {
     return std::nullopt;
   }
 
-  std::optional<Error> hear_all(const JournalText& text) {
+  std::optional<Error> read_all(const JournalText& text) {
     const Result<JournalEntry> entry = reader_->understood(text);
     if (!entry) return entry.error();
     // Without a base the world says what is wrong.
@@ -417,7 +417,7 @@ class StoryWalk {
   }
 
   void add_story(const JournalRecord& record) {
-    story_.hear(record, [this] { return world(); });
+    story_.read(record, [this] { return world(); });
     search_.look_for(story_.names());
   }
 
@@ -445,7 +445,7 @@ class StoryWalk {
     const bool has_begun = chapter_.has_value();
     const bool follows = base.cycles == cycles_so_far();
     if (has_begun && !after_gap && !follows)
-      walk_.strangers.push_back(reader_->parts().back().path);
+      walk_.discontinuous_files.push_back(reader_->parts().back().path);
     cycles_before_ = base.cycles;
     last_cycle_.clear();
     return has_begun && !after_gap && follows && !base.begins;

@@ -48,7 +48,7 @@ struct JournalWalk {
   std::vector<JournalPart> parts;  ///< What was read.
   bool stopped = false;            ///< By the visitor.
   /// Files that do not go on where the one before them ended, though nothing of it is torn.
-  std::vector<std::string> strangers;
+  std::vector<std::string> discontinuous_files;
   JournalWorld world;  ///< As it was at the end.
 
   bool is_damaged() const;

@@ -53,7 +53,7 @@ std::string eviction_text(const WhyStory& story) {
   const WhyEviction& last = story.evictions().back();
   const std::size_t count = story.evictions().size();
   return fmt::format("{} {}{} from {} for {} because {}{}{}{}",
-                     last.claimed ? "counted on to leave" : "evicted",
+                     last.claimed ? "expected to leave" : "evicted",
                      count == 1 ? "" : fmt::format("{} times, the last one at ", grouped(count)),
                      to_text(last.when), few_names(last.nodes), last.ask, last.reason,
                      alternative_text(last), spared_text(last), back_text(last, story));

@@ -152,16 +152,16 @@ void WhyStory::add(Time when, std::string text) {
   events_.push_back({.when = when, .text = std::move(text)});
 }
 
-void WhyStory::hear(const JournalRecord& record, const WorldThen& world) {
+void WhyStory::read(const JournalRecord& record, const WorldThen& world) {
   if (const auto* const base = std::get_if<BaseRecord>(&record)) {
-    if (const JournalWorld* const then = world()) hear_base(then->cluster(), base->now);
+    if (const JournalWorld* const then = world()) read_base(then->cluster(), base->now);
     if (base->begins) drop_unseen(base->now);
   } else if (const auto* const batch = std::get_if<ChangesRecord>(&record)) {
-    hear_changes(*batch);
+    read_changes(*batch);
   } else if (const auto* const cycle = std::get_if<CycleRecord>(&record)) {
-    hear_cycle(*cycle, world);
+    read_cycle(*cycle, world);
   } else if (const auto* const receipts = std::get_if<ReceiptsRecord>(&record)) {
-    hear_receipts(*receipts);
+    read_receipts(*receipts);
   } else if (const auto* const rules = std::get_if<ConfigurationRecord>(&record)) {
     carries_out_ = rules->carries_out;
   }
@@ -179,12 +179,12 @@ std::vector<std::string> WhyStory::names() const {
   return {names.begin(), names.end()};
 }
 
-void WhyStory::hear_changes(const ChangesRecord& batch) {
+void WhyStory::read_changes(const ChangesRecord& batch) {
   const std::size_t shown = batch.changes.size() - batch.effects;
   const auto changes = std::span(batch.changes).first(shown);
   // All at once: a pod and its node may go in any order.
   for (const Change& change : changes) note_node(change);
-  for (const Change& change : changes) hear_change(change, batch.now);
+  for (const Change& change : changes) read_change(change, batch.now);
 }
 
 void WhyStory::note_node(const Change& change) {
@@ -195,23 +195,23 @@ void WhyStory::note_node(const Change& change) {
   if (goes) gone_nodes_.insert(name_in(removal->plane, removal->name));
 }
 
-void WhyStory::hear_change(const Change& change, Time now) {
+void WhyStory::read_change(const Change& change, Time now) {
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
-    if (is_about(*pod)) hear_pod(*pod, now, Heard::as_change);
+    if (is_about(*pod)) read_pod(*pod, now, Source::as_change);
   } else if (const auto* const session = std::get_if<Session>(&change)) {
     if (is_called(AskKind::session, session->namespace_name, session->name)) {
-      hear_session(*session, now);
+      read_session(*session, now);
     }
   } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
     if (is_called(AskKind::replica_schedule, schedule->namespace_name, schedule->name)) {
-      hear_schedule(*schedule, now);
+      read_schedule(*schedule, now);
     }
   } else if (const auto* const removal = std::get_if<Removal>(&change)) {
-    hear_removal(*removal, now);
+    read_removal(*removal, now);
   }
 }
 
-void WhyStory::hear_base(const Cluster& cluster, Time now) {
+void WhyStory::read_base(const Cluster& cluster, Time now) {
   std::set<std::string> there;
   gone_nodes_.clear();
   const auto note_gone_node = [&](const Pod& pod) {
@@ -225,38 +225,38 @@ void WhyStory::hear_base(const Cluster& cluster, Time now) {
     if (!is_about(pod)) continue;
     there.insert(name_in(pod.plane, pod.name));
     note_gone_node(pod);
-    hear_pod(pod, now, Heard::in_base);
+    read_pod(pod, now, Source::base);
   }
-  hear_own_kinds_in(cluster, now);
+  read_own_kinds_in(cluster, now);
   std::vector<Removal> missing;
   for (const auto& [name, pod] : pods_) {
     if (there.contains(name)) continue;
     missing.push_back({.namespace_name = pod.namespace_name, .name = pod.name, .plane = pod.plane});
   }
-  for (const Removal& removal : missing) hear_removal(removal, now);
+  for (const Removal& removal : missing) read_removal(removal, now);
 }
 
-void WhyStory::hear_own_kinds_in(const Cluster& cluster, Time now) {
+void WhyStory::read_own_kinds_in(const Cluster& cluster, Time now) {
   bool session_is_there = false;
   bool schedule_is_there = false;
   for (const auto& [key, session] : cluster.own<Session>()) {
     if (!is_called(AskKind::session, session.namespace_name, session.name)) continue;
     session_is_there = true;
-    hear_session(session, now);
+    read_session(session, now);
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     if (!is_called(AskKind::replica_schedule, schedule.namespace_name, schedule.name)) continue;
     schedule_is_there = true;
-    hear_schedule(schedule, now);
+    read_schedule(schedule, now);
   }
   Removal gone{.namespace_name = subject_.namespace_name, .name = subject_.name};
   gone.kind = ObjectKind::session;
-  if (!session_is_there) hear_own_removal(gone, now);
+  if (!session_is_there) read_own_removal(gone, now);
   gone.kind = ObjectKind::replica_schedule;
-  if (!schedule_is_there) hear_own_removal(gone, now);
+  if (!schedule_is_there) read_own_removal(gone, now);
 }
 
-void WhyStory::see_leaving(const std::string& name) {
+void WhyStory::note_leaving(const std::string& name) {
   for (WhyEviction& eviction : evictions_) {
     if (std::ranges::find(eviction.pods, name) != eviction.pods.end()) eviction.seen = true;
   }
@@ -274,7 +274,7 @@ bool WhyStory::undo(std::string_view plan, const std::string& name) {
   return true;
 }
 
-void WhyStory::hear_receipts(const ReceiptsRecord& record) {
+void WhyStory::read_receipts(const ReceiptsRecord& record) {
   for (const Receipt& receipt : record.receipts) {
     const ObjectRef& object = receipt.object;
     if (!undo(receipt.plan, name_in(object.plane, name_text(object)))) continue;
@@ -295,7 +295,7 @@ void WhyStory::drop_unseen(Time now) {
   }
 }
 
-void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
+void WhyStory::read_pod(const Pod& pod, Time now, Source source) {
   const std::string name = object_text(pod);
   const std::string key = name_in(pod.plane, pod.name);
   const auto [at, is_new] = pods_.try_emplace(key, pod);
@@ -305,15 +305,15 @@ void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
     add(now, fmt::format("{} runs on {}", name, pod.node));
   } else if (is_new) {
     const std::string_view waits =
-        heard == Heard::in_base ? "asks for room" : "comes and asks for room";
+        source == Source::base ? "asks for room" : "comes and asks for room";
     add(now, fmt::format("{} {}", name, is_replica(pod) ? "comes" : waits));
   }
   const bool bound = !pod.node.empty() && (is_new || before.node.empty());
   if (bound && !is_new) add(now, fmt::format("{} is bound to {}", name, pod.node));
   if (bound && !pod.deletion) come_back(now, fmt::format("{}, as {}", pod.node, name));
   const bool deletion_began = pod.deletion && (is_new || !before.deletion);
-  if (pod.deletion) see_leaving(victim_text(pod));
-  if (deletion_began && is_new && heard == Heard::in_base) {
+  if (pod.deletion) note_leaving(victim_text(pod));
+  if (deletion_began && is_new && source == Source::base) {
     add(now, name + " is leaving; why is not in this journal");
   } else if (deletion_began && !evicted_.contains(key)) {
     add(now, fmt::format("{} is being deleted, and no plan of this journal evicts it by name: its "
@@ -328,13 +328,13 @@ void WhyStory::come_back(Time now, std::string where) {
   evictions_.back().back_on = std::move(where);
 }
 
-void WhyStory::hear_session(const Session& session, Time now) {
+void WhyStory::read_session(const Session& session, Time now) {
   const std::vector<std::string> events =
       session_events(session_ ? &*session_ : nullptr, session, now);
   const bool runs = session.status.phase == SessionPhase::running && !session.status.ends_at;
   const bool ran = session_ && session_->status.phase == SessionPhase::running;
   if (runs && !ran) come_back(now, few_names(session_nodes(session)));
-  if (!runs) see_leaving(session.namespace_name + "/" + session.name);
+  if (!runs) note_leaving(session.namespace_name + "/" + session.name);
   session_ = session;
   gone_.reset();
   for (const std::string& event : events) {
@@ -342,7 +342,7 @@ void WhyStory::hear_session(const Session& session, Time now) {
   }
 }
 
-void WhyStory::hear_schedule(const ReplicaSchedule& schedule, Time now) {
+void WhyStory::read_schedule(const ReplicaSchedule& schedule, Time now) {
   const std::vector<std::string> events =
       schedule_events(schedule_ ? &*schedule_ : nullptr, schedule);
   schedule_ = schedule;
@@ -353,7 +353,7 @@ void WhyStory::hear_schedule(const ReplicaSchedule& schedule, Time now) {
   }
 }
 
-void WhyStory::hear_own_removal(const Removal& removal, Time now) {
+void WhyStory::read_own_removal(const Removal& removal, Time now) {
   const bool session = removal.kind == ObjectKind::session && session_ &&
                        session_->namespace_name == removal.namespace_name &&
                        session_->name == removal.name;
@@ -368,15 +368,15 @@ void WhyStory::hear_own_removal(const Removal& removal, Time now) {
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
 }
 
-void WhyStory::hear_removal(const Removal& removal, Time now) {
-  hear_own_removal(removal, now);
+void WhyStory::read_removal(const Removal& removal, Time now) {
+  read_own_removal(removal, now);
   if (removal.kind != ObjectKind::pod || removal.namespace_name != subject_.namespace_name) return;
   const std::string key = name_in(removal.plane, removal.name);
   const auto found = pods_.find(key);
   if (found == pods_.end()) return;
   const std::string node = found->second.node;
   pods_.erase(found);
-  see_leaving(victim_text(removal));
+  note_leaving(victim_text(removal));
   const bool evicted = evicted_.erase(key) > 0;
   std::string how = evicted ? "" : ": it has ended, or was deleted";
   if (gone_nodes_.contains(name_in(removal.plane, node))) how = " with its node " + node;
@@ -384,7 +384,7 @@ void WhyStory::hear_removal(const Removal& removal, Time now) {
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
 }
 
-void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
+void WhyStory::read_cycle(const CycleRecord& cycle, const WorldThen& world) {
   for (const AskState& state : cycle.changed) {
     // For asks that preempt the plan says more, and asks that fit are bound next.
     if (state.outcome == Outcome::fits || state.outcome == Outcome::preempts) continue;
@@ -402,7 +402,7 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
   const std::vector<RecordedAsk> asks = read_recorded_asks(cycle.plan);
   for (const RecordedAsk& ask : asks) {
     const auto kind = std::ranges::find(choice_names<AskKind>, std::string_view(ask.kind));
-    hear_claims(cycle, ask);
+    read_claims(cycle, ask);
     if (ask.victims.empty() || kind == choice_names<AskKind>.end()) continue;
     const AskName name{.kind = static_cast<AskKind>(kind - choice_names<AskKind>.begin()),
                        .namespace_name = ask.namespace_name,
@@ -412,10 +412,10 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
                                carries_out_ ? "evicts" : "would evict", victims_text(ask.victims),
                                cycle.number, cycle.plan_id));
   }
-  hear_evictions(cycle, world, asks);
+  read_evictions(cycle, world, asks);
 }
 
-void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
+void WhyStory::read_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
   for (const RecordedVictim& victim : ask.claimed) {
     const std::string key = name_in(victim.plane, victim.name);
     const bool own = schedule_ && schedule_->deployment == victim.deployment;
@@ -431,7 +431,7 @@ void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
                           .cycle = cycle.number,
                           .plan = cycle.plan_id,
                           .claimed = true});
-    add(cycle.now, fmt::format("Pod {} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
+    add(cycle.now, fmt::format("Pod {} on {} is expected to leave for {}: {} (cycle {}, plan {})",
                                victim_text(victim), victim.node,
                                object_text(ask.kind, ask.namespace_name, ask.name), victim.reason,
                                cycle.number, cycle.plan_id));
@@ -455,7 +455,7 @@ std::optional<WhyEviction> WhyStory::eviction_for(const CycleRecord& cycle,
   return eviction;
 }
 
-void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
+void WhyStory::read_evictions(const CycleRecord& cycle, const WorldThen& world,
                               std::span<const RecordedAsk> asks) {
   std::optional<Plan> explained;
   for (const RecordedAsk& ask : asks) {
@@ -541,14 +541,14 @@ std::int64_t committed_in(const ReplicaSchedule* schedule, std::string_view plan
   return found == schedule->planes.end() ? 0 : found->committed;
 }
 
-std::string_view plane_text(std::string_view plane) { return plane.empty() ? "home" : plane; }
+std::string_view plane_or_home(std::string_view plane) { return plane.empty() ? "home" : plane; }
 
 /// "2 in east, 1 in west"
 std::string commits_text(const ReplicaSchedule& schedule) {
   std::vector<std::string> parts;
   for (const ReplicaPlane& plane : schedule.planes) {
     if (plane.committed == 0) continue;
-    parts.push_back(fmt::format("{} in {}", plane.committed, plane_text(plane.name)));
+    parts.push_back(fmt::format("{} in {}", plane.committed, plane_or_home(plane.name)));
   }
   return parts.empty() ? std::string("none") : fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -569,7 +569,7 @@ std::string claim_text(const ReplicaClaim& claim) {
   for (const ClaimedVictim& victim : claim.victims) {
     names.push_back(victim.namespace_name + "/" + victim.name);
   }
-  return fmt::format("claims room on {} in {}{}", claim.node, plane_text(claim.plane),
+  return fmt::format("claims room on {} in {}{}", claim.node, plane_or_home(claim.plane),
                      names.empty() ? std::string() : ", once gone: " + few_names(std::move(names)));
 }
 
@@ -597,7 +597,7 @@ std::vector<std::string> session_events(const Session* before, const Session& se
       case SessionPhase::running: events.push_back("runs on " + nodes_text(session)); break;
       case SessionPhase::preempted:
         events.push_back(
-            fmt::format("is off its nodes{}: {}", cause_text(status), fate_text(status)));
+            fmt::format("was removed from its nodes{}: {}", cause_text(status), fate_text(status)));
         break;
       case SessionPhase::suspended:
         events.push_back(fmt::format("is suspended{}: {}", cause_text(status), fate_text(status)));
@@ -646,7 +646,7 @@ std::vector<std::string> schedule_events(const ReplicaSchedule* before,
       const std::int64_t was = committed_in(before, plane.name);
       if (was == plane.committed) continue;
       events.push_back(fmt::format("is scaled {} in {} from {} to {}",
-                                   was < plane.committed ? "up" : "down", plane_text(plane.name),
+                                   was < plane.committed ? "up" : "down", plane_or_home(plane.name),
                                    was, plane.committed));
     }
     if (before->unmet != schedule.unmet) events.push_back("has " + unmet_text(schedule));

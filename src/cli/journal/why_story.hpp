@@ -86,7 +86,7 @@ class WhyStory {
       : subject_(std::move(subject)), tools_(std::move(tools)), plane_(std::move(plane)) {}
 
   /// Not called for bases that repeat what was said.
-  void hear(const JournalRecord& record, const WorldThen& world);
+  void read(const JournalRecord& record, const WorldThen& world);
   /// When the last record was written.
   void end(Time latest) { latest_ = latest; }
   /// Changes and cycles whose text contains none of these names do not concern the story: its
@@ -113,27 +113,27 @@ class WhyStory {
   bool is_about(const RecordedAsk& ask, const RecordedVictim& victim) const;
   /// The subject may be of that kind, and is called so.
   bool is_called(AskKind kind, std::string_view namespace_name, std::string_view name) const;
-  enum class Heard : std::uint8_t { in_base, as_change };
-  void hear_change(const Change& change, Time now);
-  void hear_receipts(const ReceiptsRecord& record);
+  enum class Source : std::uint8_t { base, as_change };
+  void read_change(const Change& change, Time now);
+  void read_receipts(const ReceiptsRecord& record);
   /// The process restarted: what it had not done by then is not done.
   void drop_unseen(Time now);
   /// Takes it out of the eviction by that plan; false: nothing was to become of it.
   bool undo(std::string_view plan, const std::string& name);
-  void see_leaving(const std::string& name);
-  void hear_base(const Cluster& cluster, Time now);
-  void hear_own_kinds_in(const Cluster& cluster, Time now);
-  void hear_changes(const ChangesRecord& batch);
+  void note_leaving(const std::string& name);
+  void read_base(const Cluster& cluster, Time now);
+  void read_own_kinds_in(const Cluster& cluster, Time now);
+  void read_changes(const ChangesRecord& batch);
   void note_node(const Change& change);
-  void hear_pod(const Pod& pod, Time now, Heard heard);
-  void hear_session(const Session& session, Time now);
-  void hear_schedule(const ReplicaSchedule& schedule, Time now);
-  void hear_removal(const Removal& removal, Time now);
-  void hear_own_removal(const Removal& removal, Time now);
-  void hear_cycle(const CycleRecord& cycle, const WorldThen& world);
-  void hear_evictions(const CycleRecord& cycle, const WorldThen& world,
+  void read_pod(const Pod& pod, Time now, Source source);
+  void read_session(const Session& session, Time now);
+  void read_schedule(const ReplicaSchedule& schedule, Time now);
+  void read_removal(const Removal& removal, Time now);
+  void read_own_removal(const Removal& removal, Time now);
+  void read_cycle(const CycleRecord& cycle, const WorldThen& world);
+  void read_evictions(const CycleRecord& cycle, const WorldThen& world,
                       std::span<const RecordedAsk> asks);
-  void hear_claims(const CycleRecord& cycle, const RecordedAsk& ask);
+  void read_claims(const CycleRecord& cycle, const RecordedAsk& ask);
   /// A pod of the story was bound, or its session runs.
   void come_back(Time now, std::string where);
   /// None: nothing of the story leaves for the ask.
@@ -150,7 +150,7 @@ class WhyStory {
   std::map<std::string, Pod> pods_;
   std::set<std::string> evicted_;     ///< As in `pods_`; evicted by a plan and still there.
   bool carries_out_ = true;           ///< False: plans are only made.
-  Time latest_;                       ///< Of what was heard.
+  Time latest_;                       ///< Of what was read.
   std::set<std::string> gone_nodes_;  ///< They were there before; planes as in `pods_`.
   std::optional<Session> session_;
   std::optional<ReplicaSchedule> schedule_;

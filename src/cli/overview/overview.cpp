@@ -180,12 +180,12 @@ std::string regime_text(const View& view, NodeIndex node) {
 /// "2 of sessions, 1 of replicas"; empty: all are of pods.
 std::string regimes_text(const View& view) {
   std::vector<std::string> parts;
-  for (const Regime regime : {Regime::sessions, Regime::replicas}) {
-    const auto count = std::ranges::count_if(
-        view.nodes, [&](const NodeUsage& node) { return view.regimes.of(node.node) == regime; });
-    if (count == 0) continue;
-    parts.push_back(
-        fmt::format("{} of {}", grouped(static_cast<std::uint64_t>(count)), choice_name(regime)));
+  for (const std::string_view regime : choice_names<Regime>) {
+    const auto count = std::ranges::count_if(view.nodes, [&](const NodeUsage& node) {
+      return choice_name(view.regimes.of(node.node)) == regime;
+    });
+    if (count == 0 || regime == choice_name(Regime::pods)) continue;
+    parts.push_back(fmt::format("{} of {}", grouped(static_cast<std::uint64_t>(count)), regime));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -254,7 +254,7 @@ struct QueueColumns {
   bool kept = false;
 };
 
-QueueColumns columns_of(const Cluster& cluster) {
+QueueColumns queue_columns_of(const Cluster& cluster) {
   QueueColumns columns;
   for (const auto& [key, queue] : cluster.own<Queue>()) {
     columns.priority |= queue.priority != 0;
@@ -319,7 +319,7 @@ std::string queues_section(const View& view) {
   for (const Queue* const queue : queues) names.push_back({queue->name, queue->parent});
   const std::vector<QueueLine> rows = queue_lines(names);
   add_up(queues, rows, pods);
-  const QueueColumns columns = columns_of(cluster);
+  const QueueColumns columns = queue_columns_of(cluster);
   Table table = table_of(columns);
   const std::size_t shown = rows_shown(view, rows.size());
   for (const QueueLine& row : std::span(rows).first(shown)) {

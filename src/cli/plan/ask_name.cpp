@@ -4,31 +4,50 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "base/problem.hpp"
 #include "cli/command.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
 #include "model/session_lifecycle.hpp"
 
 namespace makeway::cli {
+
+constinit const std::array<AskKindRow, choice_names<AskKind>.size()> ask_kinds = {{
+    {.kind = AskKind::pod, .victim = "pod"},
+    {.kind = AskKind::pod_group, .victim = "pod"},
+    {.kind = AskKind::queue, .victim = "pod", .own_actions = "moving room between queues"},
+    {.kind = AskKind::replica_schedule,
+     .victim = "pod",
+     .own_actions = "scale-up, scale-down and force-delete",
+     .body = replicas_text},
+    {.kind = AskKind::session,
+     .victim = "session",
+     .own_actions = "starting, requeueing and suspending sessions",
+     .victims_table = session_victims_table},
+}};
+
+std::string places_of(const PlanAsk& ask) {
+  std::vector<std::string> nodes;
+  nodes.reserve(ask.placements.size());
+  for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
+  return few_names(std::move(nodes));
+}
+
 namespace {
 
 constexpr std::string_view default_namespace = "default";
 
 std::optional<AskKind> kind_of(std::string_view word) {
-  const auto lower = [](unsigned char byte) { return std::tolower(byte); };
-  if (std::ranges::equal(word, std::string_view("pod"), {}, lower)) return AskKind::pod;
-  if (std::ranges::equal(word, std::string_view("podgroup"), {}, lower)) return AskKind::pod_group;
-  if (std::ranges::equal(word, std::string_view("replicaschedule"), {}, lower)) {
-    return AskKind::replica_schedule;
+  for (const AskKindRow& row : ask_kinds) {
+    if (row.kind == AskKind::queue) continue;  // Users cannot ask for it.
+    if (lower_case(word) == lower_case(choice_name(row.kind))) return row.kind;
   }
-  if (std::ranges::equal(word, std::string_view("session"), {}, lower)) return AskKind::session;
   return std::nullopt;
 }
 
@@ -49,15 +68,14 @@ std::vector<Candidate> candidates(const Cluster& cluster, Time now) {
                    .namespace_name = cluster.text(pods.namespace_name[pod]),
                    .name = pods.name[pod.value]});
   }
-  for (const GroupIndex group : cluster.groups_by_name()) {
-    if (cluster.groups()[group].plane != StringId{0}) continue;
-    all.push_back(
-        {.kind = AskKind::pod_group,
-         .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
-         .name = cluster.text(cluster.groups()[group].name),
-         .pending = std::ranges::any_of(cluster.groups()[group].members, [&](PodIndex pod) {
-           return cluster.pending_pods().contains(pod);
-         })});
+  const auto is_pending = [&](PodIndex pod) { return cluster.pending_pods().contains(pod); };
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    if (group.plane != StringId{0}) continue;
+    all.push_back({.kind = AskKind::pod_group,
+                   .namespace_name = cluster.text(group.namespace_name),
+                   .name = cluster.text(group.name),
+                   .pending = std::ranges::any_of(group.members, is_pending)});
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     all.push_back({.kind = AskKind::replica_schedule,
@@ -195,9 +213,9 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
               .namespace_name = written.namespace_name,
               .name = written.name};
   if (written.kind || is_there(ask, cluster)) return ask;
-  for (const AskKind kind : {AskKind::pod_group, AskKind::replica_schedule, AskKind::session}) {
+  for (const AskKindRow& row : ask_kinds) {
     AskName other = ask;
-    other.kind = kind;
+    other.kind = row.kind;
     if (is_there(other, cluster)) return other;
   }
   return ask;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/plan/ask_kinds.hpp"
 #include "codec/load.hpp"
 
 namespace makeway::cli {
@@ -32,6 +33,10 @@ spec: {schedulingPolicy: {gang: {minCount: 2}}}
                                 "test");
   for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
   return std::move(result.loaded->cluster);
+}
+
+TEST(AskKinds, ARowStandsAtTheNumberOfItsKind) {
+  for (const AskKindRow& row : ask_kinds) EXPECT_EQ(&row_of_ask(row.kind), &row);
 }
 
 TEST(Ask, IsWrittenInThreeWays) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/text.hpp"
@@ -83,7 +84,7 @@ std::string outcome_text(const ShownAsks& shown) {
         return fmt::format("preempts {}", counted(replicas, "replica"));
       }
       return fmt::format("{} {}{}", one ? "preempts" : "preempt",
-                         counted(victims, ask.session ? "session" : "pod"), on);
+                         counted(victims, row_of_ask(ask.kind).victim), on);
     case Outcome::waits:
       return fmt::format("{}{}{}", one ? "waits" : "wait", on.empty() ? "" : " for room", on);
     case Outcome::infeasible: return one ? "is infeasible" : "are infeasible";
@@ -152,7 +153,7 @@ Table victims_of(std::span<const PlanAsk* const> asks) {
     cells.push_back({victim.reason});
     if (budgets) {
       cells.push_back(victim.violates_budget ? Cell{"violates " + victim.budget, Tone::bad}
-                                             : Cell{"kept"});
+                                             : Cell{"-"});
     }
     table.row(std::move(cells));
   };
@@ -164,7 +165,8 @@ Table victims_of(std::span<const PlanAsk* const> asks) {
 
 std::string victims_table(const PlanAsk& ask, const Palette& palette) {
   if (ask.victims.empty()) return {};
-  if (ask.session) return session_victims_table(ask, palette);
+  const AskKindRow& row = row_of_ask(ask.kind);
+  if (row.victims_table != nullptr) return row.victims_table(ask, palette);
   const PlanAsk* const one = &ask;
   return victims_of(std::span(&one, 1)).text(palette);
 }
@@ -356,7 +358,8 @@ std::string bounds_text(const PlanAsk& ask, const Palette& palette) {
 std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
   const Palette& palette = options.palette;
   const std::string in_the_way = options.explain ? std::string{} : in_the_way_text(ask, palette);
-  if (ask.replicas) return replicas_text(ask, options) + in_the_way + losses_text(ask, palette);
+  const AskKindRow& row = row_of_ask(ask.kind);
+  if (row.body != nullptr) return row.body(ask, options) + in_the_way + losses_text(ask, palette);
   std::string text;
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
   const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
@@ -553,14 +556,6 @@ std::string score_text(const ScoreTerms& score, ScoreKey key, std::int64_t victi
   return signed_text(*value);
 }
 
-/// "n1, n2 in rack=a"; the first of many nodes.
-std::string chosen_node(const PlanAsk& ask) {
-  std::vector<std::string> nodes;
-  nodes.reserve(ask.placements.size());
-  for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
-  return few_names(std::move(nodes));
-}
-
 /// A place of a group is in its domain.
 std::string place_text(std::string text, const std::string& domain) {
   if (!domain.empty()) text += fmt::format(" in {}", domain);
@@ -588,7 +583,7 @@ Table alternatives_table(const PlanAsk& ask, const std::vector<ScoreKey>& keys) 
     cells.push_back(std::move(last));
     table.row(std::move(cells));
   };
-  row(">", place_text(chosen_node(ask), ask.domain), static_cast<std::int64_t>(ask.victims.size()),
+  row(">", place_text(places_of(ask), ask.domain), static_cast<std::int64_t>(ask.victims.size()),
       ask.score, {"chosen", Tone::good});
   for (const PlanAlternative& other : ask.explanation.alternatives) {
     const std::string_view key = lost_key(other);
@@ -652,15 +647,17 @@ std::string choice_line(const PlanAsk& ask) {
   if (ask.session && ask.placements.size() != 1) return {};
   const PlanExplanation& explanation = ask.explanation;
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
+    // The ask waits for something else than a node: its queue, or the minimum of its gang.
+    if (explanation.nodes_fitting > 0) return {};
     return fmt::format("  Why {}: no node has room now; this one frees up first.\n",
-                       shorten(chosen_node(ask)));
+                       shorten(places_of(ask)));
   }
   const bool chosen = ask.outcome == Outcome::fits || ask.outcome == Outcome::preempts;
   if (!chosen || explanation.nodes_considered == 0) return {};
   const std::string fitting = explanation.nodes_fitting == 0
                                   ? std::string("none")
                                   : grouped(count_of(explanation.nodes_fitting));
-  std::string line = fmt::format("Why {}: of {}, {} {} room now", shorten(chosen_node(ask)),
+  std::string line = fmt::format("Why {}: of {}, {} {} room now", shorten(places_of(ask)),
                                  counted(count_of(explanation.nodes_considered), "node"), fitting,
                                  explanation.nodes_fitting <= 1 ? "has" : "have");
   if (ask.outcome != Outcome::fits) {
@@ -684,10 +681,10 @@ std::string spared_text(const PlanAsk& ask, const Palette& palette) {
   if (explanation.spared_count > listed) {
     line += fmt::format(" and {} more", grouped(count_of(explanation.spared_count - listed)));
   }
-  line += fmt::format(
-      "; {} of {} that could have been evicted.",
-      grouped(count_of(std::max(explanation.spared_count, listed))),
-      counted(count_of(explanation.potential_victims), ask.session ? "session" : "pod"));
+  line +=
+      fmt::format("; {} of {} that could have been evicted.",
+                  grouped(count_of(std::max(explanation.spared_count, listed))),
+                  counted(count_of(explanation.potential_victims), row_of_ask(ask.kind).victim));
   return paragraph(line, 2, palette);
 }
 

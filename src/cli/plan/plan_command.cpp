@@ -19,13 +19,14 @@
 #include "codec/plan_codec.hpp"
 #include "codec/plan_versions.hpp"
 #include "model/knobs.hpp"
+#include "model/validation/outside_queues.hpp"
 
 namespace makeway::cli {
 namespace {
 
 /// What the flags say, checked.
 struct PlanOptions {
-  PlanVoice voice;
+  PlanWording wording;
   ClusterInput input;
   std::vector<WrittenAsk> asks;
   std::optional<Time> now;
@@ -226,7 +227,7 @@ std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, 
   terminal_.error.write(attempt.bug);
   loaded_.origins.locate(attempt.problems, loaded_.cluster);
   for (Problem& problem : attempt.problems) {
-    if (problem.field == PlanVoice{}.ask_field) problem.field = options_.voice.ask_field;
+    if (problem.field == PlanWording{}.ask_field) problem.field = options_.wording.ask_field;
   }
   print_problems(attempt.problems, terminal_);
   shows_bug_ = shows_bug_ || attempt.shows_bug;
@@ -309,6 +310,9 @@ ExitStatus plan_loaded(const Arguments& arguments, const PlanOptions& options, L
   const std::optional<Plan> plan =
       plans.make(configuration, explains(arguments, options, loaded.cluster));
   if (!plan) return plans.failure();
+  Problems outside = find_pods_outside_queues(loaded.cluster, configuration.configuration, &*plan);
+  loaded.origins.locate(outside, loaded.cluster);
+  print_problems(outside, terminal);
   if (arguments.text("output") == "html") {
     terminal.out.write(plan_page(*plan, loaded.cluster, configuration.configuration));
     return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
@@ -398,7 +402,7 @@ ExitStatus plan_files(const Arguments& arguments, const PlanOptions& options, Te
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
-  if (!chosen.usage.empty()) return usage_error(options.voice.command, chosen.usage, terminal);
+  if (!chosen.usage.empty()) return usage_error(options.wording.command, chosen.usage, terminal);
   if (!chosen.document) {
     print_problems(chosen.problems, terminal);
     return ExitStatus::failed;
@@ -490,18 +494,18 @@ ExitStatus plan_batch(const Arguments& arguments, const PlanOptions& options, Te
 }  // namespace
 
 ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
-                         const PlanVoice& voice) {
+                         const PlanWording& wording) {
   if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
-    return usage_error(voice.command, wrong, terminal);
+    return usage_error(wording.command, wrong, terminal);
   }
-  PlanOptions options{.voice = voice};
+  PlanOptions options{.wording = wording};
   if (const std::string wrong = read_options(arguments, terminal, options); !wrong.empty()) {
-    return usage_error(voice.command, wrong, terminal);
+    return usage_error(wording.command, wrong, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
   options.chosen = choose_configuration(options.configuration);
   if (!options.chosen.usage.empty()) {
-    return usage_error(voice.command, options.chosen.usage, terminal);
+    return usage_error(wording.command, options.chosen.usage, terminal);
   }
   print_problems(options.chosen.problems, terminal);
   if (!options.chosen.document) return ExitStatus::failed;

@@ -11,13 +11,13 @@ namespace makeway::cli {
 ExitStatus run_plan(const Arguments& arguments, Terminal& terminal);
 
 /// The command that its texts name: other commands that want a plan have their own flags and help.
-struct PlanVoice {
+struct PlanWording {
   std::string_view command = "plan";
   std::string_view ask_field = "--ask";  ///< What names the asks; empty: an operand without a flag.
 };
 
 /// The same for another command, or with other tools than the real ones.
 ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools,
-                         const PlanVoice& voice = {});
+                         const PlanWording& wording = {});
 
 }  // namespace makeway::cli

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
@@ -28,23 +29,18 @@ AskKey key_of_ask(const PlanAsk& ask) {
   return {ask.kind, ask.namespace_name, ask.name, ask.plane};
 }
 
-/// Calls `visit(victim)` for the replicas that count as victims in totals.
+/// Calls `visit(victim)` for all that count as victims in totals.
 template <class Visit>
-void each_scaled_down(const PlanAsk& ask, const Visit& visit) {
-  if (!ask.replicas) return;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    for (const PlanReplicaVictim& victim : claim.victims) {
-      if (victim.action == ReplicaAction::scale_down) visit(victim);
-    }
-  }
+void each_victim(const PlanAsk& ask, const Visit& visit) {
+  std::ranges::for_each(ask.victims, visit);
+  each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+    if (victim.action == ReplicaAction::scale_down) visit(victim);
+  });
 }
 
 std::set<std::string> victim_names(const PlanAsk& ask) {
   std::set<std::string> names;
-  for (const PlanVictim& victim : ask.victims) {
-    names.insert(key_text({victim.namespace_name, victim.name, victim.plane}));
-  }
-  each_scaled_down(ask, [&](const PlanReplicaVictim& victim) {
+  each_victim(ask, [&](const auto& victim) {
     names.insert(key_text({victim.namespace_name, victim.name, victim.plane}));
   });
   return names;
@@ -88,13 +84,6 @@ std::vector<AskPair> differing_pairs(const Plan& first, const Plan& second) {
   return pairs;
 }
 
-std::string places_of(const PlanAsk& ask) {
-  std::vector<std::string> nodes;
-  nodes.reserve(ask.placements.size());
-  for (const PodPlacement& place : ask.placements) nodes.push_back(place.node);
-  return few_names(std::move(nodes));
-}
-
 /// "preempts 2 pods on n1: shop/a (10), shop/b (5)"
 std::string side_text(const PlanAsk* ask) {
   if (ask == nullptr) return "does not ask";
@@ -118,9 +107,9 @@ std::string side_text(const PlanAsk* ask) {
         fmt::format("{} ({}{})", key_text({victim.namespace_name, victim.name, victim.plane}),
                     victim.priority, victim.violates_budget ? ", violates a budget" : ""));
   }
-  std::string text = fmt::format("preempts {}{}: {}",
-                                 counted(ask->victims.size(), ask->session ? "session" : "pod"), on,
-                                 fmt::join(victims, ", "));
+  std::string text =
+      fmt::format("preempts {}{}: {}", counted(ask->victims.size(), row_of_ask(ask->kind).victim),
+                  on, fmt::join(victims, ", "));
   if (ask->victims.size() > victims.size()) {
     text += fmt::format(" and {} more", grouped(ask->victims.size() - victims.size()));
   }
@@ -152,8 +141,7 @@ std::string parting_text(const PlanSide& side, const PlanAsk& own, const PlanAsk
     text = fmt::format("{}: {} leaves ({}); compared with: {}; decided on: {}", side.name, name,
                        victim.cause_rule, victim.cause_alternative, victim.cause_key);
   };
-  std::ranges::for_each(own.victims, explain_first);
-  each_scaled_down(own, explain_first);
+  each_victim(own, explain_first);
   return text;
 }
 
@@ -282,10 +270,13 @@ std::size_t differing_asks(const Plan& first, const Plan& second) {
 std::string comparison_text(const PlanSide& first, const PlanSide& second, const Parties& parties,
                             const Palette& palette) {
   const std::vector<AskPair> pairs = differing_pairs(first.plan, second.plan);
+  const auto only_in_second =
+      static_cast<std::size_t>(std::ranges::count(pairs, nullptr, &AskPair::first));
+  const std::size_t asks = first.plan.asks.size() + only_in_second;
   std::string text = palette.paint(
       fmt::format("{} and {}: {} of {} {}.", printable(first.name), printable(second.name),
-                  pairs.empty() ? std::string("none") : grouped(pairs.size()),
-                  counted(first.plan.asks.size(), "ask"), pairs.size() <= 1 ? "differs" : "differ"),
+                  pairs.empty() ? std::string("none") : grouped(pairs.size()), counted(asks, "ask"),
+                  pairs.size() <= 1 ? "differs" : "differ"),
       Tone::strong);
   text += "\n";
   const std::size_t width = std::max(first.name.size(), second.name.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "codec/writer.hpp"
 #include "page/page.hpp"
@@ -28,7 +29,7 @@ PageNodes::PageNodes(const Plan& plan, const Cluster& cluster, const Configurati
   mark_victims(plan);
   mark_touched(plan);
   for (const NodeIndex node : cluster_.nodes_by_name()) list(node);
-  add_comers(plan);
+  add_placed_pods(plan);
 }
 
 void PageNodes::choose_resources() {
@@ -73,13 +74,10 @@ void PageNodes::mark_victims(const Plan& plan) {
         if (rows.memory.exists()) victims_.insert(rows.memory);
       }
     }
-    if (!ask.replicas) continue;
-    for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-      for (const PlanReplicaVictim& victim : claim.victims) {
-        if (victim.action == ReplicaAction::wait) continue;
-        mark_victim(victim.namespace_name, victim.name, victim.plane);
-      }
-    }
+    each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+      if (victim.action == ReplicaAction::wait) return;
+      mark_victim(victim.namespace_name, victim.name, victim.plane);
+    });
   }
 }
 
@@ -149,7 +147,7 @@ void PageNodes::comes(std::string_view node, std::string_view plane, PagePod pod
   if (found != by_name_.end()) add(nodes_[found->second], std::move(pod));
 }
 
-void PageNodes::add_comers(const Plan& plan) {
+void PageNodes::add_placed_pods(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     for (const PodPlacement& place : ask.placements) {
       const auto pod = ask.session
@@ -273,9 +271,8 @@ void write_page_victims(DocumentWriter& writer, const PlanAsk& ask) {
     });
   }
   std::vector<std::pair<const PlanReplicaClaim*, const PlanReplicaVictim*>> all;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    for (const PlanReplicaVictim& victim : claim.victims) all.emplace_back(&claim, &victim);
-  }
+  each_replica_victim(
+      ask, [&](const auto& claim, const auto& victim) { all.emplace_back(&claim, &victim); });
   write_page_list(writer, "victims", all, [&](const auto& each) {
     write_page_victim(writer, *each.second,
                       PageNodes::name_of(each.first->node, each.first->plane));

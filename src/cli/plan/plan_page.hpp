@@ -71,7 +71,7 @@ class PageNodes {
   void mark_victim(std::string_view namespace_name, std::string_view name, std::string_view plane);
   void mark_touched(const Plan& plan);
   void list(NodeIndex index);
-  void add_comers(const Plan& plan);
+  void add_placed_pods(const Plan& plan);
   void add_claims(const PlanAsk& ask);
   void comes(std::string_view node, std::string_view plane, PagePod pod);
   void add(PageNode& node, PagePod pod);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -13,6 +14,7 @@
 #include <tuple>
 
 #include "cli/command.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
@@ -58,15 +60,14 @@ class QueueMatch {
 };
 
 bool meets_namespace(const PlanAsk& ask, std::string_view wanted) {
-  if (ask.namespace_name == wanted) return true;
-  const auto in_claims = [&](const PlanReplicaClaim& claim) {
-    return std::ranges::find(claim.victims, wanted, &PlanReplicaVictim::namespace_name) !=
-           claim.victims.end();
-  };
-  return std::ranges::find(ask.victims, wanted, &PlanVictim::namespace_name) != ask.victims.end() ||
+  bool meets = ask.namespace_name == wanted;
+  each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+    meets = meets || victim.namespace_name == wanted;
+  });
+  return meets ||
+         std::ranges::find(ask.victims, wanted, &PlanVictim::namespace_name) != ask.victims.end() ||
          std::ranges::find(ask.waits_for, wanted, &PodPlacement::namespace_name) !=
-             ask.waits_for.end() ||
-         (ask.replicas && std::ranges::any_of(ask.replicas->claims, in_claims));
+             ask.waits_for.end();
 }
 
 bool meets_node(const PlanAsk& ask, std::string_view wanted) {
@@ -106,10 +107,12 @@ std::set<std::string_view> namespaces_of(const Cluster& cluster) {
   std::set<std::string_view> names;
   for (const StringId id : ids) names.insert(cluster.text(id));
   for (const Namespace* const each : cluster.namespaces()) names.insert(each->name);
-  for (const auto& [key, session] : cluster.own<Session>()) names.insert(session.namespace_name);
-  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
-    names.insert(schedule.namespace_name);
-  }
+  each_kind([&](auto kind) {
+    using Object = typename decltype(kind)::Type;
+    if constexpr (OwnObject<Object> && row_of<Object>.scope == Scope::in_namespace) {
+      for (const auto& [key, object] : cluster.own<Object>()) names.insert(key.namespace_name);
+    }
+  });
   return names;
 }
 
@@ -197,7 +200,7 @@ std::vector<const PlanAsk*> filtered(const Plan& plan, const PlanFilter& filter,
 
 namespace {
 
-// The summary of a large plan: what a tired operator reads first, on one screen.
+// The summary of a large plan: the most important facts on one screen.
 //
 // Four tables: the victims by namespace, owner and priority; the asks without a place, and why; the
 // asks that wait, and for what; the asks that get room. Rows are sums over the pods of one owner.
@@ -213,6 +216,20 @@ constexpr std::size_t placed_rows_max = 5;
 
 /// Of asks whose outcome proves nothing: they have rows of their own.
 constexpr char unproven_mark = '?';
+
+/// By what they are: "pod", "session".
+using VictimCounts = std::map<std::string_view, std::uint64_t>;
+
+void count_victims(const PlanAsk& ask, VictimCounts& counts) {
+  if (victim_count(ask) > 0) counts[row_of_ask(ask.kind).victim] += victim_count(ask);
+}
+
+/// "3 pods and 1 session"
+std::string victims_text(const VictimCounts& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : counts) parts.push_back(counted(count, what));
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
 
 /// What one pod or ask adds to a row.
 struct Item {
@@ -231,7 +248,7 @@ struct Tally {
   // Of some tables only:
   PlanCost cost;
   std::uint64_t victims = 0;
-  std::uint64_t sessions = 0;
+  VictimCounts victims_by_kind;
   std::uint64_t budgets_violated = 0;
   std::set<std::string> beneficiaries;
   std::set<std::string> nodes;
@@ -291,8 +308,8 @@ class Tallies {
     rows.reserve(by_key.size());
     for (auto& [key, tally] : by_key) rows.push_back(std::move(tally));
     std::ranges::stable_sort(rows, [](const Tally& a, const Tally& b) {
-      return std::tuple(b.victims + b.sessions, b.priority_max, b.count) <
-             std::tuple(a.victims + a.sessions, a.priority_max, a.count);
+      return std::tuple(b.victims, b.priority_max, b.count) <
+             std::tuple(a.victims, a.priority_max, a.count);
     });
     return rows;
   }
@@ -368,13 +385,11 @@ std::string table_text(std::string_view heading, std::vector<Column> columns,
 void count_replicas(const PlanAsk& ask, const std::string& asker, Tallies& tallies) {
   std::set<Party> owners;
   std::vector<Item> items;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    for (const PlanReplicaVictim& victim : claim.victims) {
-      if (victim.action == ReplicaAction::wait) continue;
-      items.push_back({.party = Parties::of(victim), .priority = victim.priority, .how = {}});
-      owners.insert(items.back().party);
-    }
-  }
+  each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+    if (victim.action == ReplicaAction::wait) return;
+    items.push_back({.party = Parties::of(victim), .priority = victim.priority, .how = {}});
+    owners.insert(items.back().party);
+  });
   for (std::size_t at = 0; at < items.size(); ++at) {
     const PlanCost lost = at == 0 && owners.size() == 1 ? ask.cost : PlanCost{};
     tallies.count(items[at], [&asker, lost](Tally& row) {
@@ -389,12 +404,12 @@ std::string victims_text(std::span<const PlanAsk* const> asks, const Parties& pa
   Tallies tallies(victim_rows_max);
   std::vector<std::string> askers;
   askers.reserve(asks.size());
-  std::uint64_t sessions = 0;
+  std::set<std::string_view> what;
   for (const PlanAsk* const ask : asks) {
     if (!needs_victims(*ask)) continue;
-    if (ask->session) sessions += ask->victims.size();
+    what.insert(row_of_ask(ask->kind).victim);
     const std::string& asker = askers.emplace_back(party_text(parties.of(*ask)));
-    if (ask->replicas) count_replicas(*ask, asker, tallies);
+    count_replicas(*ask, asker, tallies);
     for (const PlanVictim& victim : ask->victims) {
       tallies.count({.party = parties.of(victim), .priority = victim.priority, .how = {}},
                     [&asker, &victim](Tally& row) {
@@ -409,9 +424,10 @@ std::string victims_text(std::span<const PlanAsk* const> asks, const Parties& pa
       std::ranges::any_of(rows, [](const Tally& row) { return row.cost.pod_seconds > 0; });
   const bool budgets =
       std::ranges::any_of(rows, [](const Tally& row) { return row.budgets_violated > 0; });
-  std::vector<Column> columns = common_columns(sessions == 0                ? "PODS"
-                                               : sessions == tallies.size() ? "SESSIONS"
-                                                                            : "VICTIMS");
+  std::string heading = what.size() == 1 ? fmt::format("{}s", *what.begin()) : "victims";
+  std::ranges::transform(heading, heading.begin(),
+                         [](char byte) { return static_cast<char>(std::toupper(byte)); });
+  std::vector<Column> columns = common_columns(heading);
   if (lost) columns.push_back({"LOST WORK"});
   if (budgets) columns.push_back({"BUDGETS\nVIOLATED", Align::right});
   columns.push_back({"FOR"});
@@ -557,10 +573,8 @@ std::string waiting_text(std::span<const PlanAsk* const> asks, const Parties& pa
 /// "preempt 3 pods"
 std::string room_text(const Tally& row) {
   if (row.how == choice_name(Outcome::fits)) return row.count == 1 ? "fits" : "fit";
-  std::vector<std::string> parts;
-  if (row.victims > 0) parts.push_back(counted(row.victims, "pod"));
-  if (row.sessions > 0) parts.push_back(counted(row.sessions, "session"));
-  return fmt::format("{} {}", row.count == 1 ? "preempts" : "preempt", fmt::join(parts, " and "));
+  return fmt::format("{} {}", row.count == 1 ? "preempts" : "preempt",
+                     victims_text(row.victims_by_kind));
 }
 
 /// Where replicas go: claimed nodes, and those where they probably land. Planes may have nodes of
@@ -586,7 +600,8 @@ std::string placed_text(std::span<const PlanAsk* const> asks, const Parties& par
                   [ask](Tally& row) {
                     for (const PodPlacement& place : ask->placements) row.nodes.insert(place.node);
                     if (ask->replicas) add_replica_nodes(*ask->replicas, row);
-                    (ask->session ? row.sessions : row.victims) += victim_count(*ask);
+                    row.victims += victim_count(*ask);
+                    count_victims(*ask, row.victims_by_kind);
                   });
   }
   std::vector<Column> columns = common_columns("ASKS");
@@ -729,21 +744,17 @@ std::vector<const PlanAsk*> pointers(const std::vector<PlanAsk>& asks) {
 /// "1 fits, 2 preempt 3 pods"
 std::string outcomes_text(std::span<const PlanAsk* const> asks) {
   std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
-  std::uint64_t victims = 0;
-  std::uint64_t sessions = 0;
+  VictimCounts victims;
   std::uint64_t forced = 0;
   std::uint64_t stopped = 0;
   for (const PlanAsk* const each : asks) {
     const PlanAsk& ask = *each;
     forced += force_deleted(ask);
     ++counts[static_cast<std::size_t>(ask.outcome)];
-    (ask.session ? sessions : victims) += victim_count(ask);
+    count_victims(ask, victims);
     stopped += static_cast<std::uint64_t>(ask.stopped_pods);
   }
-  std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
-  if (sessions > 0) {
-    preempted += fmt::format("{}{}", victims > 0 ? " and " : "", counted(sessions, "session"));
-  }
+  std::string preempted = victims.empty() ? "0 pods" : victims_text(victims);
   const bool one_preempts = counts[static_cast<std::size_t>(Outcome::preempts)] == 1;
   if (stopped > 0) {
     preempted += fmt::format(" and {} {} more", one_preempts ? "stops" : "stop", grouped(stopped));
@@ -868,12 +879,9 @@ std::string cost_text(const PlanCost& cost) {
 
 std::uint64_t force_deleted(const PlanAsk& ask) {
   std::uint64_t count = 0;
-  if (!ask.replicas) return count;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    const auto forced =
-        std::ranges::count(claim.victims, ReplicaAction::force_delete, &PlanReplicaVictim::action);
-    count += static_cast<std::uint64_t>(forced);
-  }
+  each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+    if (victim.action == ReplicaAction::force_delete) ++count;
+  });
   return count;
 }
 

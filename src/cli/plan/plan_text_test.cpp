@@ -78,7 +78,7 @@ TEST(PlanText, ShowsUnitsAndBudgetsWhereTheyMatter) {
   group.victims[1].budget = "shop/web";
   EXPECT_TRUE(text_of({group}).contains(
       "     VICTIM      UNIT               PRIORITY  NODE  WHY             BUDGET\n"
-      "  -  shop/low    PodGroup shop/job        10  n1    lower priority  kept\n"
+      "  -  shop/low    PodGroup shop/job        10  n1    lower priority  -\n"
       "  -  shop/lower  -                         5  n1    lower priority  violates shop/web\n"));
 }
 

@@ -218,11 +218,18 @@ Taker taker_of(const Plan& plan, const Cluster& cluster, PodIndex pod) {
   return {};
 }
 
+/// An ask of the plan whose victims leave too few of the pod's gang; null: none.
+const PlanAsk* degrader_of(const Plan& plan, const Cluster& cluster, PodIndex pod) {
+  const auto found = std::ranges::find_if(
+      plan.asks, [&](const PlanAsk& ask) { return degraded_gang(ask, cluster, pod) != nullptr; });
+  return found == plan.asks.end() ? nullptr : &*found;
+}
+
 /// Of several pods the one that today's plan evicts, else one that it stops, else the one that
 /// yields to the lowest priority, else the first in the eviction order of its node. Protected pods
 /// come last.
-PodIndex most_endangered(const std::vector<PodIndex>& running, const Plan& today,
-                         const Cluster& cluster) {
+PodIndex pod_at_highest_risk(const std::vector<PodIndex>& running, const Plan& today,
+                             const Cluster& cluster) {
   return *std::ranges::min_element(running, {}, [&](PodIndex pod) {
     const auto on_node = cluster.order().pods(cluster.pods().node[pod]);
     const auto place = std::ranges::find(on_node.rbegin(), on_node.rend(), pod) - on_node.rbegin();
@@ -343,8 +350,13 @@ void probe_pod(RiskReport& report, Cluster& cluster, const ConfigurationDocument
   report.has_no_place = probe.has_no_place();
   if (const std::optional<EvictingAsk> lowest = probe.lowest_priority()) {
     report.smallest = probe.smallest(*lowest);
+    const bool pinned_takes = report.taker != nullptr && report.taker->reservation.has_value();
+    if (pinned_takes || configuration.configuration.required_node.allow_higher_priority) {
+      report.pinned_priority = probe.lowest_pinned_priority();
+    }
   } else if (!report.resource.empty()) {
     report.why_it_stays = probe.why_it_stays();
+    report.pinned_priority = probe.lowest_pinned_priority();
   }
   if (!report.resource.empty()) report.free = probe.free();
   report.other_queues = probe.other_queues();
@@ -368,7 +380,7 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
                           tools);
   const std::optional<Plan> today = questions.today(cluster, configuration);
   if (!today) return failure(questions, terminal);
-  const PodIndex pod = most_endangered(running, *today, cluster);
+  const PodIndex pod = pod_at_highest_risk(running, *today, cluster);
   const bool time_is_known = options.now || newest_time(cluster) != Time{0};
   if (is_placed_elsewhere(cluster, configuration.configuration, pod)) {
     OwnKindRisk risk = replica_pod_risk(cluster, configuration.configuration, pod, *today);
@@ -383,6 +395,7 @@ ExitStatus print_risk(const Arguments& arguments, const RiskOptions& options, Lo
                     .taker = taker.ask,
                     .victim = taker.victim,
                     .stops_with = taker.stops_with,
+                    .degrader = degrader_of(*today, cluster, pod),
                     .units = stopping_units(cluster, pod),
                     .time_is_known = time_is_known};
   if (running.size() > 1) {

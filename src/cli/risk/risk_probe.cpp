@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/checked_math.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/text.hpp"
 #include "model/normalize.hpp"
 #include "model/object_text.hpp"
@@ -63,7 +64,7 @@ std::optional<PlanAsk> PlanQuestions::for_pod_on(const Cluster& cluster,
 namespace {
 
 constexpr std::string_view probe_name = "makeway-risk-ask";
-constexpr std::int32_t lowest_of_all = std::numeric_limits<std::int32_t>::min();
+constexpr std::int32_t lowest_of_all = EvictionProbe::any_priority;
 constexpr std::int32_t highest_of_all = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t amount_of(const Cluster& cluster, RequestId row, std::string_view resource) {
@@ -125,6 +126,7 @@ Pod EvictionProbe::made_up(std::int32_t priority, std::int64_t amount) const {
   pod.requests = {{.resource = resource_, .amount = amount}};
   pod.shape.tolerations = {{.key = {}, .exists = true, .value = {}, .effect = {}}};
   pod.notes.queue = queue_;
+  if (pinned_) pod.notes.required_node = node_;
   // Long enough ago for the delay of every profile.
   Duration delay = configuration_.configuration.engine.preemption_delay;
   for (const ProfileRules& profile : differing_profiles(configuration_.configuration)) {
@@ -194,12 +196,11 @@ bool EvictionProbe::evicts(const PlanAsk& answer) const {
     return victim.namespace_name == namespace_name_ && victim.name == name_ && victim.plane.empty();
   };
   if (std::ranges::any_of(answer.victims, is_it)) return true;
-  if (!answer.replicas) return false;
-  return std::ranges::any_of(answer.replicas->claims, [&](const PlanReplicaClaim& claim) {
-    return std::ranges::any_of(claim.victims, [&](const PlanReplicaVictim& victim) {
-      return is_it(victim) && victim.action != ReplicaAction::wait;
-    });
+  bool is_replica = false;
+  each_replica_victim(answer, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+    if (is_it(victim) && victim.action != ReplicaAction::wait) is_replica = true;
   });
+  return is_replica;
 }
 
 std::string EvictionProbe::why_it_stays() {
@@ -220,7 +221,9 @@ bool EvictionProbe::finds_place(const PlanAsk& answer) const {
   return std::ranges::none_of(answer.waits_for, [&](const PodPlacement& place) {
     const auto pod = cluster_.find_pod(place.namespace_name, place.name, place.plane);
     if (!pod || cluster_.pods().flags[*pod].kernel) return false;
-    return wait_max < cluster_.pods().deletion[*pod] - questions_.now();
+    const Time deletion = cluster_.pods().deletion[*pod];
+    // One without a deletion time leaves in this plan, so its room comes soon.
+    return deletion != no_time && wait_max < deletion - questions_.now();
   });
 }
 
@@ -253,6 +256,19 @@ std::optional<EvictingAsk> EvictionProbe::evicting(std::int32_t priority) {
     return EvictingAsk{.priority = priority, .amount = amount, .answer = std::move(*answer)};
   }
   return std::nullopt;
+}
+
+std::optional<std::int32_t> EvictionProbe::lowest_pinned_priority() {
+  if (resource_.empty()) return std::nullopt;
+  const std::int32_t own = cluster_.units()[cluster_.pods().unit[pod_]].preemption_priority;
+  free();  // Of an ordinary ask.
+  pinned_ = true;
+  std::optional<std::int32_t> lowest;
+  for (const std::int32_t priority : {lowest_of_all, own}) {
+    if (!lowest && evicting(priority)) lowest = priority;
+  }
+  pinned_ = false;
+  return lowest;
 }
 
 /// One above each priority that a unit on the node has.
@@ -416,10 +432,14 @@ class Trials {
     with_pod("annotation makeway.dev/allow-preemption: \"false\"", pod);
   }
 
-  /// As high as the ask's: law 2 wants victims of strictly lower priority.
+  /// As high as the ask's: law 2 wants victims of strictly lower priority; a pinned pod may also
+  /// evict pods of its own priority.
   void raise_priority() {
     Pod pod = settings_.cluster.pod(settings_.pod);
-    const std::int32_t priority = priority_of_ask();
+    const bool pinned = settings_.taker != nullptr && settings_.taker->reservation.has_value();
+    const bool equal = settings_.configuration.configuration.required_node.allow_equal_priority;
+    if (pinned && equal && priority_of_ask() == highest_of_all) return;
+    const std::int32_t priority = priority_of_ask() + (pinned && equal ? 1 : 0);
     const Unit& unit = settings_.cluster.units()[settings_.cluster.pods().unit[settings_.pod]];
     if (unit.kind != UnitKind::pod || unit.preemption_priority >= priority) return;
     pod.priority = priority;
@@ -508,6 +528,7 @@ class Trials {
     ProtectionTrial trial{
         .protects = true,
         .result = "stays" + instead_text(all_victims(settings_.today), all_victims(*plan))};
+    for (const PlanAsk& ask : plan->asks) trial.result += degraded_beside(ask);
     const auto taker = std::ranges::find(plan->asks, ask_text(*settings_.taker),
                                          [](const PlanAsk& ask) { return ask_text(ask); });
     if (taker == plan->asks.end() || taker->replicas) return trial;
@@ -530,13 +551,19 @@ class Trials {
       return {.result = fmt::format("stops with {}{}", unit, instead),
               .stops_with = std::move(unit)};
     }
-    ProtectionTrial trial{.protects = true, .result = "stays" + instead};
+    ProtectionTrial trial{.protects = true,
+                          .result = fmt::format("stays{}{}", instead, degraded_beside(*answer))};
     if (answer->placements.empty()) trial.result += "; then that ask finds no place";
     return trial;
   }
 
   std::string stops_with(const PlanAsk& ask) const {
     return cli::stops_with(ask, settings_.cluster, settings_.pod);
+  }
+  /// "; PodGroup shop/gang loses 1 of 3 pods and runs degraded, with 2 of its minimum 3"
+  std::string degraded_beside(const PlanAsk& ask) const {
+    const auto* const gang = degraded_gang(ask, settings_.cluster, settings_.pod);
+    return gang == nullptr ? std::string() : "; " + degraded_text(*gang);
   }
   std::int32_t priority_of_ask() const {
     return settings_.taker != nullptr ? settings_.taker->priority : settings_.smallest->priority;
@@ -558,7 +585,7 @@ std::vector<ProtectionTrial> try_protections(const TrialSettings& settings, Evic
 
 namespace {
 
-bool runs(const Cluster& cluster, PodIndex pod) {
+bool stays_bound(const Cluster& cluster, PodIndex pod) {
   return cluster.pods().node[pod].exists() && cluster.pods().deletion[pod] == no_time;
 }
 
@@ -579,7 +606,7 @@ void add_gang(const Cluster& cluster, PodIndex pod, std::vector<StoppingUnit>& f
   std::set<std::string> nodes;
   std::int64_t running = 0;
   for (const PodIndex member : group.members) {
-    if (!runs(cluster, member)) continue;
+    if (!stays_bound(cluster, member)) continue;
     ++running;
     if (member != pod) nodes.insert(node_name(cluster, member));
   }
@@ -587,6 +614,7 @@ void add_gang(const Cluster& cluster, PodIndex pod, std::vector<StoppingUnit>& f
   const std::int64_t losses = running - unit.minimum + 1;
   if (losses < 1 || losses >= running) return;
   found.push_back({.unit = group_text(cluster, group),
+                   .fate = unit.evict_below_minimum ? UnitFate::leaves : UnitFate::degraded,
                    .losses = losses,
                    .nodes = {nodes.begin(), nodes.end()}});
 }
@@ -597,7 +625,7 @@ void add_loss_unit(const Cluster& cluster, PodIndex pod, const std::string& name
   std::optional<std::int64_t> losses;  // The least that a part says.
   std::set<std::string> nodes;
   for (const PodIndex other : cluster.sharing_pods()) {
-    if (other == pod || !runs(cluster, other) || pods.plane[other] != pods.plane[pod] ||
+    if (other == pod || !stays_bound(cluster, other) || pods.plane[other] != pods.plane[pod] ||
         pods.namespace_name[other] != pods.namespace_name[pod]) {
       continue;
     }
@@ -623,30 +651,54 @@ std::vector<StoppingUnit> stopping_units(const Cluster& cluster, PodIndex pod) {
   return found;
 }
 
-std::string stops_with(const PlanAsk& ask, const Cluster& cluster, PodIndex pod) {
-  const PodColumns& pods = cluster.pods();
-  const std::string_view space = cluster.text(pods.namespace_name[pod]);
-  const std::string_view plane = cluster.text(pods.plane[pod]);
-  const auto is_here = [&](const auto& each) {
+namespace {
+
+/// Whether an entry of a plan is in the pod's namespace and plane.
+auto is_beside(const Cluster& cluster, PodIndex pod) {
+  const std::string_view space = cluster.text(cluster.pods().namespace_name[pod]);
+  const std::string_view plane = cluster.text(cluster.pods().plane[pod]);
+  return [space, plane](const auto& each) {
     return each.namespace_name == space && each.plane == plane;
   };
-  const bool evicted = std::ranges::any_of(ask.victims, [&](const PlanVictim& victim) {
-    return is_here(victim) && victim.name == pods.name[pod.value];
+}
+
+bool is_evicted(const PlanAsk& ask, const Cluster& cluster, PodIndex pod) {
+  const auto is_here = is_beside(cluster, pod);
+  return std::ranges::any_of(ask.victims, [&](const PlanVictim& victim) {
+    return is_here(victim) && victim.name == cluster.pods().name[pod.value];
   });
-  if (evicted) return {};
-  const std::vector<LossShare>& shares = cluster.notes(pods.notes[pod]).loss_units;
+}
+
+}  // namespace
+
+std::string stops_with(const PlanAsk& ask, const Cluster& cluster, PodIndex pod) {
+  if (is_evicted(ask, cluster, pod)) return {};
+  const auto is_here = is_beside(cluster, pod);
+  const std::vector<LossShare>& shares = cluster.notes(cluster.pods().notes[pod]).loss_units;
   for (const PlanStoppedUnit& stopped : ask.stopped_units) {
     const bool shared = std::ranges::find(shares, stopped.unit, &LossShare::unit) != shares.end();
     if (is_here(stopped) && shared) return stopped.unit;
   }
-  const Unit& unit = cluster.units()[pods.unit[pod]];
-  if (unit.kind != UnitKind::group) return {};
-  const Group& group = cluster.groups()[unit.group];
-  const bool stops = std::ranges::any_of(ask.disrupted_groups, [&](const PlanDisruptedGroup& each) {
-    return is_here(each) && each.name == cluster.text(group.name) &&
-           each.fate == GroupFate::degraded && each.running >= each.minimum;
-  });
-  return stops ? group_text(cluster, group) : std::string{};
+  return {};
+}
+
+const PlanDisruptedGroup* degraded_gang(const PlanAsk& ask, const Cluster& cluster, PodIndex pod) {
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || is_evicted(ask, cluster, pod)) return nullptr;
+  const std::string_view name = cluster.text(cluster.groups()[unit.group].name);
+  const auto is_here = is_beside(cluster, pod);
+  const auto found =
+      std::ranges::find_if(ask.disrupted_groups, [&](const PlanDisruptedGroup& each) {
+        return is_here(each) && each.name == name && each.fate == GroupFate::degraded;
+      });
+  return found == ask.disrupted_groups.end() ? nullptr : &*found;
+}
+
+std::string degraded_text(const PlanDisruptedGroup& gang) {
+  return fmt::format("{} loses {} of {} and runs degraded, with {} of its minimum {}",
+                     object_text("PodGroup", {gang.namespace_name, gang.name, gang.plane}),
+                     gang.lost, counted(static_cast<std::uint64_t>(gang.running), "pod"),
+                     std::max<std::int64_t>(gang.remaining, 0), gang.minimum);
 }
 
 }  // namespace makeway::cli

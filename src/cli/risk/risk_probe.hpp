@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,6 +115,10 @@ class EvictionProbe {
   std::int64_t free();
   /// The ask of the lowest priority that evicts the pod; none: no ask does.
   std::optional<EvictingAsk> lowest_priority();
+  /// The lowest priority of a pod that can run on this node only (SPEC section 5) and evicts it:
+  /// `any_priority`, or the pod's own; none: neither.
+  std::optional<std::int32_t> lowest_pinned_priority();
+  static constexpr std::int32_t any_priority = std::numeric_limits<std::int32_t>::min();
   /// The smallest of that priority.
   EvictingAsk smallest(const EvictingAsk& known);
 
@@ -159,6 +164,7 @@ class EvictionProbe {
   std::int64_t unrequested_ = 0;  ///< Of the resource on the node, whatever else is short.
   bool has_no_place_ = false;
   std::optional<std::int64_t> free_;
+  bool pinned_ = false;  ///< The made-up ask can run on this node only.
 };
 
 // What would protect a pod? Changes one thing at a time, asks the engine again, and changes it
@@ -188,21 +194,31 @@ struct TrialSettings {
 std::vector<ProtectionTrial> try_protections(const TrialSettings& settings, EvictionProbe& probe,
                                              PlanQuestions& questions);
 
-// What a running pod stops with: it may stay where it is and still be of no use, because others of
-// its JobSet, its gang, its group of a LeaderWorkerSet, ... leave (SPEC section 7).
+// What becomes of a running pod when others of its JobSet, its gang, its group of a
+// LeaderWorkerSet,
+// ... leave: it may stay where it is and still be of no use (SPEC section 7). A gang below its
+// minimum runs on degraded, or leaves if its PodGroup says so (section 2).
 
-/// A unit that stops as a whole.
+enum class UnitFate : std::uint8_t { stops, leaves, degraded };
+
+/// A unit that several of its pods cannot leave without consequences for the others.
 struct StoppingUnit {
-  std::string unit;                ///< "JobSet shop/train", "PodGroup shop/gang"
-  std::int64_t losses = 1;         ///< Where so many of its pods are evicted, the others stop.
+  std::string unit;  ///< "JobSet shop/train", "PodGroup shop/gang"
+  UnitFate fate = UnitFate::stops;
+  std::int64_t losses = 1;  ///< Where so many of its pods are evicted, that happens to the others.
   std::vector<std::string> nodes;  ///< Of the others whose loss counts; sorted, each once.
 };
 
-/// Units that stop the pod when others of them are evicted; by name.
+/// Units that concern the pod when others of them are evicted; by name.
 std::vector<StoppingUnit> stopping_units(const Cluster& cluster, PodIndex pod);
 
 /// The unit with which the pod stops when the ask's victims leave; empty: it does not stop, or is
 /// evicted itself.
 std::string stops_with(const PlanAsk& ask, const Cluster& cluster, PodIndex pod);
+
+/// Its gang, where the ask's victims leave too few of it and the pod stays; null: it is not so.
+const PlanDisruptedGroup* degraded_gang(const PlanAsk& ask, const Cluster& cluster, PodIndex pod);
+/// "PodGroup shop/gang loses 1 of 3 pods and runs degraded, with 2 of its minimum 3"
+std::string degraded_text(const PlanDisruptedGroup& gang);
 
 }  // namespace makeway::cli

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/problem.hpp"
+#include "cli/plan/ask_kinds.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
 #include "model/knobs.hpp"
@@ -51,13 +52,20 @@ std::string heading_text(const RiskReport& report, const Palette& palette) {
 
 std::string today_text(const RiskReport& report, const Palette& palette) {
   const std::string asks = counted(report.today.asks.size(), "ask");
+  const auto name = [&](const PlanAsk& ask) {
+    return fmt::format("{} (priority {})", palette.paint(shorten(ask_text(ask), 120), Tone::strong),
+                       ask.priority);
+  };
   if (report.taker == nullptr) {
-    return fmt::format("{} Today's plan does not evict it ({}).\n", palette.paint("+", Tone::good),
-                       asks);
+    std::string text = fmt::format("{} Today's plan does not evict it ({}).\n",
+                                   palette.paint("+", Tone::good), asks);
+    if (report.degrader == nullptr) return text;
+    const auto* const gang = degraded_gang(*report.degrader, report.cluster, report.pod);
+    return text +
+           paragraph(fmt::format("for {} its {}", name(*report.degrader), degraded_text(*gang)), 2,
+                     palette);
   }
-  const std::string taker = fmt::format(
-      "{} (priority {})", palette.paint(shorten(ask_text(*report.taker), 120), Tone::strong),
-      report.taker->priority);
+  const std::string taker = name(*report.taker);
   if (!report.stops_with.empty()) {
     return fmt::format("{} Today's plan stops it for {}.\n", palette.paint("!", Tone::bad), taker) +
            paragraph(fmt::format("it is not evicted, but stops with {}, which loses pods",
@@ -114,16 +122,25 @@ std::string group_text(const RiskReport& report, const Palette& palette) {
       0, palette);
 }
 
+std::string_view fate_words(UnitFate fate) {
+  switch (fate) {
+    case UnitFate::stops: return "It stops with";
+    case UnitFate::leaves: return "It leaves with";
+    case UnitFate::degraded: return "It runs on degraded with";
+  }
+  return {};
+}
+
 /// Others of its unit are in danger elsewhere, and it with them.
 std::string units_text(const RiskReport& report, const Palette& palette) {
   std::string text;
   for (const StoppingUnit& unit : report.units) {
     const bool one = unit.losses == 1;
-    text += paragraph(
-        fmt::format("It stops with {} when {} of its pods {} evicted; the others run on {}.",
-                    unit.unit, grouped(static_cast<std::uint64_t>(unit.losses)), one ? "is" : "are",
-                    few_names(unit.nodes)),
-        0, palette);
+    text += paragraph(fmt::format("{} {} when {} of its pods {} evicted; the others run on {}.",
+                                  fate_words(unit.fate), unit.unit,
+                                  grouped(static_cast<std::uint64_t>(unit.losses)),
+                                  one ? "is" : "are", few_names(unit.nodes)),
+                      0, palette);
   }
   return text;
 }
@@ -144,8 +161,16 @@ std::string no_eviction_text(const RiskReport& report) {
     return fmt::format("No ask {} that was tried evicts it, up to the highest priority.",
                        where_text(report));
   }
-  return fmt::format("No ask {} can evict it, whatever its priority: {}.", where_text(report),
-                     report.why_it_stays);
+  const std::string pinned =
+      report.pinned_priority
+          ? fmt::format(" A pod that can run on {} only can, {}.", node_of(report),
+                        *report.pinned_priority == EvictionProbe::any_priority
+                            ? std::string("whatever its priority")
+                            : fmt::format("from priority {} on", *report.pinned_priority))
+          : std::string{};
+  return fmt::format("No {}ask {} can evict it, whatever its priority: {}.{}",
+                     pinned.empty() ? "" : "ordinary ", where_text(report), report.why_it_stays,
+                     pinned);
 }
 
 /// Queues take from each other whatever the priorities.
@@ -187,6 +212,10 @@ std::string queues_text(const RiskReport& report, const Palette& palette) {
   return paragraph(line, 0, palette);
 }
 
+std::string pinned_text(std::int32_t priority) {
+  return priority == EvictionProbe::any_priority ? "any" : fmt::format("{}", priority);
+}
+
 std::string asks_text(const RiskReport& report, const Palette& palette) {
   if (report.resource.empty()) {
     return paragraph(
@@ -197,12 +226,16 @@ std::string asks_text(const RiskReport& report, const Palette& palette) {
   if (!report.smallest) return paragraph(no_eviction_text(report), 0, palette);
   const EvictingAsk& smallest = *report.smallest;
   std::vector<std::string> others = others_evicted(report);
-  const std::string text =
-      report.queue.empty()
-          ? fmt::format("Lowest priority that can evict it: {}.\n", smallest.priority)
-          : paragraph(fmt::format("Lowest priority in its queue {} that can evict it: {}.",
-                                  report.queue, smallest.priority),
-                      0, palette);
+  const std::string in_queue =
+      report.queue.empty() ? std::string{} : fmt::format(" in its queue {}", report.queue);
+  const std::string pinned =
+      report.pinned_priority
+          ? fmt::format(" for an ordinary ask, {} for a pod that can run on {} only",
+                        pinned_text(*report.pinned_priority), node_of(report))
+          : std::string{};
+  const std::string text = paragraph(fmt::format("Lowest priority{} that can evict it: {}{}.",
+                                                 in_queue, smallest.priority, pinned),
+                                     0, palette);
   std::string line =
       fmt::format("Smallest ask{} that does, with that priority on {}: {} {}, where {}",
                   smallest.is_smallest ? "" : " found", node_of(report), report.resource,
@@ -284,17 +317,6 @@ constexpr std::string_view not_answered_of_replicas =
     "Not answered for replicas: the smallest ask that would take one, and what would protect it. "
     "Replicas are taken plane by plane, by class before priority. Put such a ReplicaSchedule into "
     "a file, and `makeway plan` shows it.";
-
-/// Calls `visit(victim)` for those that lose something by it.
-template <class Visit>
-void each_replica_victim(const PlanAsk& ask, const Visit& visit) {
-  if (!ask.replicas) return;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    for (const PlanReplicaVictim& victim : claim.victims) {
-      if (victim.action != ReplicaAction::wait) visit(victim);
-    }
-  }
-}
 
 bool is_named(const WrittenAsk& written, std::string_view space, std::string_view name) {
   return space == written.namespace_name && name == written.name;
@@ -386,8 +408,9 @@ std::optional<OwnKindRisk> replica_risk(const WrittenAsk& written, const Cluster
   const std::string& deployment = found->second.deployment;
   for (const PlanAsk& ask : today.asks) {
     OwnKindTaker taker{.ask = &ask, .evicted = {}};
-    each_replica_victim(ask, [&](const PlanReplicaVictim& victim) {
-      if (victim.deployment != deployment || victim.namespace_name != written.namespace_name) {
+    each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& victim) {
+      if (victim.action == ReplicaAction::wait || victim.deployment != deployment ||
+          victim.namespace_name != written.namespace_name) {
         return;
       }
       taker.evicted.push_back(key_text({victim.namespace_name, victim.name, victim.plane}));
@@ -471,8 +494,8 @@ OwnKindRisk replica_pod_risk(const Cluster& cluster, const Configuration& config
   for (const PlanAsk& ask : today.asks) {
     const auto victim = std::ranges::find_if(ask.victims, is_it);
     if (victim != ask.victims.end()) risk.victim = &*victim;
-    each_replica_victim(ask, [&](const PlanReplicaVictim& each) {
-      if (is_it(each)) risk.replica = &each;
+    each_replica_victim(ask, [&](const auto& /*claim*/, const PlanReplicaVictim& each) {
+      if (is_it(each) && each.action != ReplicaAction::wait) risk.replica = &each;
     });
     if (risk.victim == nullptr && risk.replica == nullptr) continue;
     risk.takers.push_back({.ask = &ask, .evicted = {key_text(key)}});
@@ -571,6 +594,11 @@ void write_today(JsonWriter& writer, const RiskReport& report) {
   if (!report.stops_with.empty()) writer.string_field("stopsWith", report.stops_with);
   if (report.taker != nullptr) write_taker(writer, *report.taker);
   if (report.victim != nullptr) write_cause(writer, *report.victim);
+  if (report.taker == nullptr && report.degrader != nullptr) {
+    const auto* const gang = degraded_gang(*report.degrader, report.cluster, report.pod);
+    writer.string_field("degrades", degraded_text(*gang));
+    write_taker(writer, *report.degrader);
+  }
   writer.end_object();
 }
 
@@ -588,14 +616,21 @@ void write_today(JsonWriter& writer, const OwnKindRisk& risk) {
   writer.end_object();
 }
 
-/// The units whose other pods stop it when they are evicted.
+/// The units whose other pods concern it when they are evicted, by what becomes of it.
 void write_units(JsonWriter& writer, const RiskReport& report) {
-  if (report.units.empty()) return;
-  write_list(writer, "stopsWith", report.units, [&](const StoppingUnit& unit) {
-    writer.string_field("unit", unit.unit);
-    writer.integer_field("evictions", unit.losses);
-    writer.strings_field("nodes", unit.nodes);
-  });
+  for (const auto& [fate, name] :
+       {std::pair{UnitFate::stops, "stopsWith"}, std::pair{UnitFate::leaves, "leavesWith"},
+        std::pair{UnitFate::degraded, "degradedWith"}}) {
+    std::vector<StoppingUnit> units;
+    std::ranges::copy_if(report.units, std::back_inserter(units),
+                         [&](const StoppingUnit& unit) { return unit.fate == fate; });
+    if (units.empty()) continue;
+    write_list(writer, name, units, [&](const StoppingUnit& unit) {
+      writer.string_field("unit", unit.unit);
+      writer.integer_field("evictions", unit.losses);
+      writer.strings_field("nodes", unit.nodes);
+    });
+  }
 }
 
 void write_queues(JsonWriter& writer, const RiskReport& report) {
@@ -646,10 +681,16 @@ void write_line(JsonWriter& writer, const RiskLine& line) {
 void write_smallest(JsonWriter& writer, const RiskReport& report) {
   if (!report.smallest) {
     if (!report.why_it_stays.empty()) writer.string_field("stays", report.why_it_stays);
+    if (report.pinned_priority) {
+      writer.string_field("lowestPinnedPriority", pinned_text(*report.pinned_priority));
+    }
     return;
   }
   const EvictingAsk& smallest = *report.smallest;
   writer.integer_field("lowestPriority", smallest.priority);
+  if (report.pinned_priority) {
+    writer.string_field("lowestPinnedPriority", pinned_text(*report.pinned_priority));
+  }
   writer.key("smallestAsk");
   writer.begin_object();
   writer.string_field("resource", report.resource);

@@ -34,6 +34,7 @@ struct RiskReport {
   const PlanAsk* taker = nullptr;      ///< Of `today`; null: no ask evicts or stops the pod.
   const PlanVictim* victim = nullptr;  ///< The pod among its victims; null: see `stops_with`.
   std::string stops_with;              ///< The taker evicts others of this unit.
+  const PlanAsk* degrader = nullptr;   ///< Of `today`: its victims leave too few of its gang.
   std::vector<StoppingUnit> units;     ///< With which it may stop.
   std::string queue;                   ///< Empty: it is in none.
   QueueTrials other_queues;
@@ -43,7 +44,10 @@ struct RiskReport {
   bool has_no_place = false;            ///< Its node has as many pods as it may.
   std::optional<EvictingAsk> smallest;  ///< None: no ask that was tried on its node evicts it.
   std::string why_it_stays;             ///< Then.
-  std::string tried_on;                 ///< "today's plan"
+  /// Of a pod that can run on its node only, where that is lower than another ask's, or where no
+  /// other ask evicts it.
+  std::optional<std::int32_t> pinned_priority;
+  std::string tried_on;  ///< "today's plan"
   std::vector<ProtectionTrial> trials;
   bool time_is_known = true;
 };

@@ -109,12 +109,12 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) forget(change);
   for (const Receipt& receipt : batch.receipts) {
     if (is_logged(receipt, batch.now)) continue;
-    log_.tell(LogLevel::warning, "refused",
-              {{"plan", receipt.plan},
-               {"object", ref_text(receipt.object)},
-               {"plane", receipt.object.plane},
-               {"for", ref_text(receipt.ask)},
-               {"reason", receipt.reason}});
+    log_.write(LogLevel::warning, "refused",
+               {{"plan", receipt.plan},
+                {"object", ref_text(receipt.object)},
+                {"plane", receipt.object.plane},
+                {"for", ref_text(receipt.ask)},
+                {"reason", receipt.reason}});
   }
 }
 
@@ -142,7 +142,7 @@ void DecisionLog::forget(const Change& change) {
   if (!undecided_.empty()) undecided_.erase(ask_text(ask));
 }
 
-bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
+bool DecisionLog::log_ask(const Plan& plan, const PlanAsk& ask) {
   const std::string places = places_text(ask);
   std::string answer =
       fmt::format("{} {} {}", choice_name(ask.outcome), places, cause_of(ask.reason));
@@ -151,41 +151,41 @@ bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
   if (!is_new && last->second == answer) return false;
   last->second = std::move(answer);
   const std::string name = ask_text(ask);
-  log_.tell(LogLevel::info, "decided",
-            {{"plan", plan.id},
-             {"ask", name},
-             {"priority", ask.priority},
-             {"profile", ask.profile},
-             {"outcome", std::string(choice_name(ask.outcome))},
-             {ask.kind == AskKind::pod ? "node" : "nodes", places},
-             {"victims", log_count(ask.victims.size())},
-             {"reason", ask.reason}});
+  log_.write(LogLevel::info, "decided",
+             {{"plan", plan.id},
+              {"ask", name},
+              {"priority", ask.priority},
+              {"profile", ask.profile},
+              {"outcome", std::string(choice_name(ask.outcome))},
+              {ask.kind == AskKind::pod ? "node" : "nodes", places},
+              {"victims", log_count(ask.victims.size())},
+              {"reason", ask.reason}});
   for (const PlanVictim& victim : ask.victims) {
-    log_.tell(LogLevel::info, "victim",
-              {{"plan", plan.id},
-               {"pod", fmt::format("{}/{}", victim.namespace_name, victim.name)},
-               {"unit", victim.unit},
-               {"node", victim.node},
-               {"priority", victim.priority},
-               {"for", name},
-               {"cause", victim.reason},
-               {"alternative", victim.cause_alternative},
-               {"lostOn", victim.cause_key},
-               {"violatesBudget", victim.budget}});
+    log_.write(LogLevel::info, "victim",
+               {{"plan", plan.id},
+                {"pod", fmt::format("{}/{}", victim.namespace_name, victim.name)},
+                {"unit", victim.unit},
+                {"node", victim.node},
+                {"priority", victim.priority},
+                {"for", name},
+                {"cause", victim.reason},
+                {"alternative", victim.cause_alternative},
+                {"lostOn", victim.cause_key},
+                {"violatesBudget", victim.budget}});
   }
   return true;
 }
 
-void DecisionLog::tell_counts(const Plan& plan, bool is_news) {
+void DecisionLog::log_counts(const Plan& plan, bool has_changes) {
   std::array<std::size_t, choice_names<Outcome>.size()> outcomes{};
   std::array<std::size_t, choice_names<ActionType>.size()> actions{};
   for (const PlanAsk& ask : plan.asks) ++outcomes.at(static_cast<std::size_t>(ask.outcome));
   for (const PlanAction& action : plan.actions) {
     if (action.type == ActionType::wait) continue;  // Nothing is done.
     ++actions.at(static_cast<std::size_t>(action.type));
-    is_news = true;
+    has_changes = true;
   }
-  if (!is_news) return;
+  if (!has_changes) return;
   std::vector<LogField> fields = {{"plan", plan.id}, {"asks", log_count(plan.asks.size())}};
   for (std::size_t at = 0; at < outcomes.size(); ++at) {
     fields.emplace_back(choice_names<Outcome>.at(at), log_count(outcomes.at(at)));
@@ -193,21 +193,21 @@ void DecisionLog::tell_counts(const Plan& plan, bool is_news) {
   for (std::size_t at = 0; at < actions.size(); ++at) {
     fields.emplace_back(choice_names<ActionType>.at(at), log_count(actions.at(at)));
   }
-  log_.tell(LogLevel::info, "cycle", fields);
+  log_.write(LogLevel::info, "cycle", fields);
 }
 
-void DecisionLog::tell_undecided(const MadeCycle& cycle) {
+void DecisionLog::log_undecided(const MadeCycle& cycle) {
   std::map<std::string, std::string> now;
   for (const Problem& problem : cycle.made.problems) {
     now[problem.object] = problem.message;
     const auto before = undecided_.find(problem.object);
     if (before != undecided_.end() && before->second == problem.message) continue;
-    log_.tell(LogLevel::warning, "not-decided",
-              {{"object", problem.object},
-               {"field", problem.field},
-               {"value", problem.value},
-               {"reason", problem.message},
-               {"remedy", problem.remedy}});
+    log_.write(LogLevel::warning, "not-decided",
+               {{"object", problem.object},
+                {"field", problem.field},
+                {"value", problem.value},
+                {"reason", problem.message},
+                {"remedy", problem.remedy}});
   }
   if (!undecided_.empty()) {
     for (const AskName& ask : cycle.due) undecided_.erase(ask_text(ask));
@@ -218,19 +218,19 @@ void DecisionLog::tell_undecided(const MadeCycle& cycle) {
 void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   for (const RefusedPlan& refused : cycle.made.refused) {
     for (const LawBreach& breach : refused.breaches) {
-      log_.tell(LogLevel::error, "law-broken",
-                {{"plan", refused.id},
-                 {"law", breach.law},
-                 {"ask", breach.ask},
-                 {"reason", breach.text}});
+      log_.write(LogLevel::error, "law-broken",
+                 {{"plan", refused.id},
+                  {"law", breach.law},
+                  {"ask", breach.ask},
+                  {"reason", breach.text}});
     }
   }
-  if (cycle.made.shows_bug()) tell_bug(cycle, cluster);
-  tell_undecided(cycle);
+  if (cycle.made.shows_bug()) log_bug(cycle, cluster);
+  log_undecided(cycle);
   if (!cycle.made.plan) return;
   const Plan& plan = *cycle.made.plan;
   for (const PlanLeftOut& out : plan.left_out) {
-    log_.tell(
+    log_.write(
         LogLevel::error, "left-out",
         {{"plan", plan.id},
          {"ask", ask_text(AskName{
@@ -238,27 +238,27 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
          {"reason", out.reason}});
   }
   if (!plan.withheld.empty()) {
-    log_.tell(LogLevel::error, "withheld", {{"plan", plan.id}, {"reason", plan.withheld}});
+    log_.write(LogLevel::error, "withheld", {{"plan", plan.id}, {"reason", plan.withheld}});
   }
-  bool is_news = false;
-  for (const PlanAsk& ask : plan.asks) is_news = tell_ask(plan, ask) || is_news;
-  tell_counts(plan, is_news);
+  bool has_changes = false;
+  for (const PlanAsk& ask : plan.asks) has_changes = log_ask(plan, ask) || has_changes;
+  log_counts(plan, has_changes);
 }
 
 void DecisionLog::ends(const Plan& plan) {
   std::map<std::optional<ObjectRef>, std::string> reasons;
   for (const PlanAsk& ask : plan.asks) reasons[ref_of(ask)] = ask.reason;
   for (const PlanAction& action : plan.actions) {
-    log_.tell(LogLevel::warning, "half-gang",
-              {{"plan", plan.id},
-               {"pod", fmt::format("{}/{}", action.namespace_name, action.name)},
-               {"node", action.node},
-               {"group", ref_text(action.ask)},
-               {"reason", reasons[action.ask]}});
+    log_.write(LogLevel::warning, "half-gang",
+               {{"plan", plan.id},
+                {"pod", fmt::format("{}/{}", action.namespace_name, action.name)},
+                {"node", action.node},
+                {"group", ref_text(action.ask)},
+                {"reason", reasons[action.ask]}});
   }
 }
 
-void DecisionLog::tell_bug(const MadeCycle& cycle, const Cluster& cluster) {
+void DecisionLog::log_bug(const MadeCycle& cycle, const Cluster& cluster) {
   has_seen_bug_ = true;
   const PlanRequest request{.now = cycle.now,
                             .preset = document_.name,
@@ -267,7 +267,7 @@ void DecisionLog::tell_bug(const MadeCycle& cycle, const Cluster& cluster) {
   const std::string text = report_bug(
       {.cluster = cluster, .configuration = document_, .request = request, .made = cycle.made},
       bug_files_);
-  log_.tell(LogLevel::error, "bug", {{"reason", text}});
+  log_.write(LogLevel::error, "bug", {{"reason", text}});
 }
 
 }  // namespace makeway::cli

@@ -1,11 +1,11 @@
 // DecisionLog: logs what the loop decides, for which ask and why, and what the cluster refused.
 //
-// A cycle with actions or news is a line with counts. An ask is logged when it has another outcome,
-// place, victim or cause than the last time: the rest of its reason (how much is missing, on how
-// many nodes) changes with every pod that comes or goes, and is in its condition and in the
-// journal. What a brake refuses is logged once until the brake is over, and so is an ask that
-// cannot be decided at all. Each victim is logged with its cause. A plan that broke a law leaves a
-// reproducer (cli/plan/plan_maker.hpp).
+// A cycle with actions or changed answers is one line with counts. An ask is logged when it has
+// another outcome, place, victim or cause than the last time: the rest of its reason (how much is
+// missing, on how many nodes) changes with every pod that comes or goes, and is in its condition
+// and in the journal. What a brake refuses is logged once until the brake is over, and so is an ask
+// that cannot be decided at all. Each victim is logged with its cause. A plan that broke a law
+// leaves a reproducer (cli/plan/plan_maker.hpp).
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class RunLog {
       : sink_(sink), json_(json), now_(std::move(now)) {}
 
   /// Fields whose text is empty are left out.
-  void tell(LogLevel level, std::string_view event, const std::vector<LogField>& fields = {}) {
+  void write(LogLevel level, std::string_view event, const std::vector<LogField>& fields = {}) {
     sink_.write(log_line(json_, now_(), level, event, fields));
     sink_.flush();
   }
@@ -74,11 +74,11 @@ class DecisionLog final : public LoopWatcher {
   bool has_seen_bug() const { return has_seen_bug_; }
 
  private:
-  /// Whether it was news.
-  bool tell_ask(const Plan& plan, const PlanAsk& ask);
-  void tell_counts(const Plan& plan, bool is_news);
-  void tell_undecided(const MadeCycle& cycle);
-  void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
+  /// Whether it was logged.
+  bool log_ask(const Plan& plan, const PlanAsk& ask);
+  void log_counts(const Plan& plan, bool has_changes);
+  void log_undecided(const MadeCycle& cycle);
+  void log_bug(const MadeCycle& cycle, const Cluster& cluster);
   void forget(const Change& change);
   bool is_logged(const Receipt& receipt, Time now);
 

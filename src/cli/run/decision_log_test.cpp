@@ -60,7 +60,7 @@ TEST_F(DecisionLogTest, AnAskIsLoggedWhenItsAnswerChanges) {
 }
 
 // What is missing, and where, changes all the time; the answer does not.
-TEST_F(DecisionLogTest, NumbersAndDetailsOfAReasonAreNoNews) {
+TEST_F(DecisionLogTest, ChangedNumbersInAReasonAreNotLogged) {
   PlanAsk ask = urgent(Outcome::infeasible);
   ask.reason = "does not fit on any node: 4 nodes: short of cpu by at least 2";
   decide(ask);
@@ -126,7 +126,7 @@ TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsLoggedOnceUntilItIsOver) {
   receipt.again_at = Time{9'000};
   show({}, {receipt}, Time{5'000});
   EXPECT_TRUE(take().contains("event=refused"));
-  receipt.again_at.reset();  // Without a time each is news.
+  receipt.again_at.reset();  // Without a time each is logged.
   show({}, {receipt}, Time{5'001});
   EXPECT_TRUE(take().contains("event=refused"));
 }

@@ -95,21 +95,21 @@ PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, const Configuration& config
   }
 }
 
-void PlaneRuns::tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
-                                   const Problem& problem) {
-  log_.tell(level, event,
-            {{"plane", plane},
-             {"object", problem.object},
-             {"field", problem.field},
-             {"value", problem.value},
-             {"reason", problem.message},
-             {"remedy", problem.remedy}});
+void PlaneRuns::log_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
+                                  const Problem& problem) {
+  log_.write(level, event,
+             {{"plane", plane},
+              {"object", problem.object},
+              {"field", problem.field},
+              {"value", problem.value},
+              {"reason", problem.message},
+              {"remedy", problem.remedy}});
 }
 
 bool PlaneRuns::may_begin(bool writes) {
   for (const Plane& plane : planes_) {
-    log_.tell(LogLevel::info, "plane",
-              {{"plane", plane.name}, {"server", plane.connection->http().settings().server}});
+    log_.write(LogLevel::info, "plane",
+               {{"plane", plane.name}, {"server", plane.connection->http().settings().server}});
   }
   if (!writes) return true;
   std::vector<std::unique_ptr<PlaneQuestion>> questions;
@@ -138,19 +138,19 @@ bool PlaneRuns::may_write(Plane& plane, PlaneQuestion& question, Time begun) {
                                "until it answers",
                                to_text(question.was_heard() ? patience_.whole : patience_.heard)),
         .remedy = "is the API server running; is `server` right?"};
-    tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name,
-                       answer ? answer->error->problem : silent);
+    log_plane_problem("plane-not-seen", LogLevel::warning, plane.name,
+                      answer ? answer->error->problem : silent);
     plane.was_missed = true;
     return true;
   }
   for (const kube::Right& right : answer->missing) {
-    log_.tell(LogLevel::error, "right-missing",
-              {{"plane", plane.name},
-               {"verb", right.verb},
-               {"resource", right.resource},
-               {"remedy", fmt::format("add the rule {} to a role of this user in that cluster "
-                                      "(deploy/rbac-plane.yaml has all of them)",
-                                      kube::rule_for(right))}});
+    log_.write(LogLevel::error, "right-missing",
+               {{"plane", plane.name},
+                {"verb", right.verb},
+                {"resource", right.resource},
+                {"remedy", fmt::format("add the rule {} to a role of this user in that cluster "
+                                       "(deploy/rbac-plane.yaml has all of them)",
+                                       kube::rule_for(right))}});
   }
   return answer->missing.empty();
 }
@@ -160,7 +160,7 @@ std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane,
   auto opened = kube::Connection::open(plane.connection->target(), tools);
   if (opened) return std::move(*opened);
   for (const Problem& problem : opened.error()) {
-    tell_plane_problem("no-connection", LogLevel::error, plane.name, problem);
+    log_plane_problem("no-connection", LogLevel::error, plane.name, problem);
   }
   return nullptr;
 }
@@ -194,41 +194,41 @@ void PlaneRuns::join(kube::LivePort& port) {
 }
 
 /// Each right that is missing; of everything else that is the same for all kinds, the first.
-void PlaneRuns::tell_missing(Plane& plane) {
+void PlaneRuns::log_missing(Plane& plane) {
   plane.was_missed = true;
   bool was_logged = false;
   for (const kube::MissingWatch& each : plane.feed->missing()) {
     if (each.error.failure != kube::Failure::forbidden && std::exchange(was_logged, true)) continue;
-    tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name, each.error.problem);
+    log_plane_problem("plane-not-seen", LogLevel::warning, plane.name, each.error.problem);
   }
 }
 
-void PlaneRuns::tell() {
+void PlaneRuns::log_states() {
   bool is_listing = false;  // For the first time: what is not seen yet will be in a moment.
   for (Plane& plane : planes_) {
     const bool sees = plane.feed->sees_all();
     if (sees != plane.sees) {
       plane.sees = sees;
       if (sees) {
-        log_.tell(LogLevel::info, "plane-sight", {{"plane", plane.name}});
+        log_.write(LogLevel::info, "plane-sight", {{"plane", plane.name}});
       } else {
-        tell_missing(plane);
-        log_.tell(LogLevel::warning, "plane-lost",
-                  {{"plane", plane.name},
-                   {"reason",
-                    "it keeps what it has and is asked for nothing until it is seen "
-                    "again"}});
+        log_missing(plane);
+        log_.write(LogLevel::warning, "plane-lost",
+                   {{"plane", plane.name},
+                    {"reason",
+                     "nothing is written to it and its replicas are kept until it is "
+                     "watched again"}});
       }
     }
     const bool has_trouble = plane.feed->trouble() != kube::WatchTrouble::none;
-    if (!sees && has_trouble && !plane.was_missed) tell_missing(plane);
+    if (!sees && has_trouble && !plane.was_missed) log_missing(plane);
     is_listing = is_listing || (!sees && !plane.was_missed);
   }
   if (is_listing || view_.notes() == logged_notes_) return;
   for (const auto& [schedule, note] : view_.notes()) {
     const auto before = logged_notes_.find(schedule);
     if (before != logged_notes_.end() && before->second == note) continue;
-    log_.tell(LogLevel::warning, "schedule", {{"schedule", schedule}, {"reason", note.text}});
+    log_.write(LogLevel::warning, "schedule", {{"schedule", schedule}, {"reason", note.text}});
   }
   logged_notes_ = view_.notes();
 }

@@ -84,7 +84,7 @@ class PlaneRuns {
   kube::PlaneConnections connections();
   void join(kube::LivePort& port);
   /// Rule 2, and which schedules nothing is decided about.
-  void tell();
+  void log_states();
   /// Before the feed of home.
   void end();
 
@@ -99,9 +99,9 @@ class PlaneRuns {
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);
   bool may_write(Plane& plane, PlaneQuestion& question, Time begun);
-  void tell_missing(Plane& plane);
-  void tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
-                          const Problem& problem);
+  void log_missing(Plane& plane);
+  void log_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
+                         const Problem& problem);
 
   std::vector<Plane> planes_;
   RunLog& log_;

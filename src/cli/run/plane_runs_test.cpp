@@ -40,7 +40,7 @@ TEST(PlaneRuns, NoRunWaitsForAPlaneThatDoesNotAnswer) {
   PlaneRuns planes(one_plane(live.connect(target)), {}, log);
   EXPECT_TRUE(planes.may_begin(true));
   EXPECT_TRUE(planes.begin());
-  planes.tell();
+  planes.log_states();
   planes.end();
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
   EXPECT_NE(sink.heard.find("event=plane-not-seen plane=east"), std::string::npos) << sink.heard;

@@ -92,19 +92,19 @@ class SchedulerRun {
   }
 
   ExitStatus run() {
-    tell_start();
+    log_start();
     health_.stepped(kube::monotonic_now());
     if (!listen() || !may_begin()) return ExitStatus::failed;
     if (!request_.dry_run && !seek_lead()) {
       const bool lost = keeper_ != nullptr && keeper_->was_lost();
-      tell_end();
+      log_end();
       if (was_ended_) return ExitStatus::done;
       return lost ? ExitStatus::lease_lost : ExitStatus::failed;
     }
     if (!begin()) return ExitStatus::failed;
     const ExitStatus status = schedule();
     finish(status);
-    tell_end();
+    log_end();
     if (status != ExitStatus::done) return status;
     return decisions_.has_seen_bug() ? ExitStatus::bug : ExitStatus::done;
   }
@@ -136,42 +136,43 @@ class SchedulerRun {
           return server::run_page(path, health_, metrics_, kube::monotonic_now());
         });
     if (!started) {
-      log_.tell(LogLevel::error, "no-listener",
-                {{"reason", started.error().message},
-                 {"remedy", "give --listen an address of this machine and a free port"}});
+      log_.write(LogLevel::error, "no-listener",
+                 {{"reason", started.error().message},
+                  {"remedy", "give --listen an address of this machine and a free port"}});
       return false;
     }
     dashboard_ = std::move(*started);
     watchers_.add(dashboard_->watcher());
-    log_.tell(LogLevel::info, "listening",
-              {{"address", fmt::format("{}:{}", request_.listen.address->host, dashboard_->port())},
-               {shows_dashboard(request_.listen) ? "dashboard" : "metrics",
-                dashboard_address(request_.listen, dashboard_->port()) +
-                    (shows_dashboard(request_.listen) ? "" : "metrics")}});
+    log_.write(
+        LogLevel::info, "listening",
+        {{"address", fmt::format("{}:{}", request_.listen.address->host, dashboard_->port())},
+         {shows_dashboard(request_.listen) ? "dashboard" : "metrics",
+          dashboard_address(request_.listen, dashboard_->port()) +
+              (shows_dashboard(request_.listen) ? "" : "metrics")}});
     if (std::string warning = dashboard_warning(request_.listen); !warning.empty()) {
-      log_.tell(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
+      log_.write(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
     }
     return true;
   }
 
   /// What went wrong beside the loop; it goes on.
-  void tell_notices() {
+  void log_notices() {
     if (dashboard_ == nullptr) return;
     for (const server::Notice& notice : dashboard_->take_notices()) {
-      log_.tell(LogLevel::warning, "dashboard", {{"reason", notice_text(notice)}});
+      log_.write(LogLevel::warning, "dashboard", {{"reason", notice_text(notice)}});
     }
   }
 
-  void tell_start() {
-    log_.tell(LogLevel::info, "start",
-              {{"schedulerNames", joined_names(request_.schedulers)},
-               {"preset", parts_.document.name},
-               {"server", parts_.connection->http().settings().server},
-               {"lease", request_.dry_run
-                             ? std::string{}
-                             : fmt::format("{}/{}", request_.lease_namespace, request_.lease_name)},
-               {"identity", request_.dry_run ? std::string{} : identity_},
-               {"dryRun", request_.dry_run ? "true" : ""}});
+  void log_start() {
+    log_.write(LogLevel::info, "start",
+               {{"schedulerNames", joined_names(request_.schedulers)},
+                {"preset", parts_.document.name},
+                {"server", parts_.connection->http().settings().server},
+                {"lease", request_.dry_run ? std::string{}
+                                           : fmt::format("{}/{}", request_.lease_namespace,
+                                                         request_.lease_name)},
+                {"identity", request_.dry_run ? std::string{} : identity_},
+                {"dryRun", request_.dry_run ? "true" : ""}});
   }
 
   /// Rule 1.
@@ -186,13 +187,13 @@ class SchedulerRun {
                                 .has_groups = !group_version().empty(),
                                 .own_kinds = own_kinds_written(parts_.served)}));
     for (const kube::Right& right : missing) {
-      log_.tell(LogLevel::error, "right-missing",
-                {{"verb", right.verb},
-                 {"resource", right.resource},
-                 {"namespace", right.namespace_name},
-                 {"remedy", fmt::format("add the rule {} to a role of this user "
-                                        "(deploy/rbac.yaml has all of them)",
-                                        kube::rule_for(right))}});
+      log_.write(LogLevel::error, "right-missing",
+                 {{"verb", right.verb},
+                  {"resource", right.resource},
+                  {"namespace", right.namespace_name},
+                  {"remedy", fmt::format("add the rule {} to a role of this user "
+                                         "(deploy/rbac.yaml has all of them)",
+                                         kube::rule_for(right))}});
     }
     return missing.empty();
   }
@@ -210,18 +211,18 @@ class SchedulerRun {
     tools.limits.silent_attempts_max = tools.limits.attempts_max;  // We may lead already.
     auto opened = kube::Connection::open(parts_.connection->target(), tools);
     if (opened) return std::move(*opened);
-    for (const Problem& problem : opened.error()) tell_problem("no-connection", problem);
+    for (const Problem& problem : opened.error()) log_problem("no-connection", problem);
     return nullptr;
   }
 
-  void tell_problem(std::string_view event, const Problem& problem,
-                    LogLevel level = LogLevel::error) {
-    log_.tell(level, event,
-              {{"object", problem.object},
-               {"field", problem.field},
-               {"value", problem.value},
-               {"reason", problem.message},
-               {"remedy", problem.remedy}});
+  void log_problem(std::string_view event, const Problem& problem,
+                   LogLevel level = LogLevel::error) {
+    log_.write(level, event,
+               {{"object", problem.object},
+                {"field", problem.field},
+                {"value", problem.value},
+                {"reason", problem.message},
+                {"remedy", problem.remedy}});
   }
 
   // ---- Lease ----
@@ -243,21 +244,21 @@ class SchedulerRun {
     while (!keeper_->await_lead(step_max)) {
       if (is_over() || has_lost_lead()) return false;
       health_.stepped(kube::monotonic_now());
-      tell_lease_trouble();
+      log_lease_trouble();
       if (!stand_by()) return false;
     }
     standby_.reset();
     health_.sees(false);
     health_.plays(server::RunRole::leader);
-    log_.tell(LogLevel::info, "lead", {{"identity", identity_}});
+    log_.write(LogLevel::info, "lead", {{"identity", identity_}});
     return true;
   }
 
-  void tell_lease_trouble() {
+  void log_lease_trouble() {
     const std::string trouble = keeper_->trouble();
     if (trouble == lease_trouble_) return;
     lease_trouble_ = trouble;
-    if (!trouble.empty()) log_.tell(LogLevel::warning, "lease-trouble", {{"reason", trouble}});
+    if (!trouble.empty()) log_.write(LogLevel::warning, "lease-trouble", {{"reason", trouble}});
   }
 
   /// While another process leads: whether we could. What is read is discarded.
@@ -266,7 +267,7 @@ class SchedulerRun {
     if (holder.empty() || holder == identity_) return true;
     if (holder != logged_holder_) {
       logged_holder_ = holder;
-      log_.tell(LogLevel::info, "standby", {{"holder", holder}});
+      log_.write(LogLevel::info, "standby", {{"holder", holder}});
     }
     if (standby_ == nullptr) standby_ = make_feed();
     if (standby_ == nullptr) return false;
@@ -285,7 +286,7 @@ class SchedulerRun {
     if (connection == nullptr) return nullptr;
     const auto served = connection->api().discover();
     if (!served) {
-      tell_problem("not-seen", served.error().problem);
+      log_problem("not-seen", served.error().problem);
       return nullptr;
     }
     parts_.served = *served;
@@ -343,11 +344,11 @@ class SchedulerRun {
       loop_->forget_refused();  // They are in the log.
       if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_permanent(*feed_)) return ExitStatus::failed;
-      tell_sight();
-      planes_.tell();
+      log_sight();
+      planes_.log_states();
       if (is_blind_for_long()) return ExitStatus::failed;
-      tell_pause();
-      tell_notices();
+      log_pause();
+      log_notices();
       show();
     }
     return ExitStatus::done;
@@ -357,11 +358,11 @@ class SchedulerRun {
   bool has_lost_lead() {
     if (keeper_ == nullptr || !keeper_->was_lost()) return false;
     const std::string trouble = keeper_->trouble();  // Such as a token that has expired.
-    log_.tell(LogLevel::error, "lease-lost",
-              {{"holder", keeper_->holder()},
-               {"reason", fmt::format("{}{}another process may lead now; this one writes nothing "
-                                      "any more",
-                                      trouble, trouble.empty() ? "" : "; ")}});
+    log_.write(LogLevel::error, "lease-lost",
+               {{"holder", keeper_->holder()},
+                {"reason", fmt::format("{}{}another process may lead now; this one writes nothing "
+                                       "any more",
+                                       trouble, trouble.empty() ? "" : "; ")}});
     return true;
   }
 
@@ -371,8 +372,8 @@ class SchedulerRun {
     const Time now = kube::monotonic_now();
     if (sees_) seen_at_ = now;
     if (now - seen_at_ < blind_max) return false;
-    tell_missing(*feed_, LogLevel::error);
-    log_.tell(
+    log_missing(*feed_, LogLevel::error);
+    log_.write(
         LogLevel::error, "blind",
         {{"reason", fmt::format("a kind could not be watched for {}; the next start asks again "
                                 "what is served",
@@ -383,42 +384,42 @@ class SchedulerRun {
   /// A right to read is missing, and no patience helps against that.
   bool is_permanent(const kube::LiveFeed& feed) {
     if (feed.trouble() != kube::WatchTrouble::permanent) return false;
-    tell_missing(feed, LogLevel::error);
+    log_missing(feed, LogLevel::error);
     return true;
   }
 
-  void tell_missing(const kube::LiveFeed& feed, LogLevel level) {
+  void log_missing(const kube::LiveFeed& feed, LogLevel level) {
     for (const kube::MissingWatch& each : feed.missing()) {
-      tell_problem("not-seen", each.error.problem, level);
+      log_problem("not-seen", each.error.problem, level);
     }
   }
 
-  void tell_sight() {
+  void log_sight() {
     const bool sees = feed_->sees_all();
     if (sees == sees_) return;
     sees_ = sees;
     if (!sees) {
-      tell_missing(*feed_, LogLevel::warning);  // It is tried again.
-      log_.tell(LogLevel::warning, "sight-lost",
-                {{"reason", "a kind cannot be watched; nothing is decided until it can"}});
+      log_missing(*feed_, LogLevel::warning);  // It is tried again.
+      log_.write(LogLevel::warning, "sight-lost",
+                 {{"reason", "a kind cannot be watched; nothing is decided until it can"}});
       return;
     }
     has_seen_ = true;
-    log_.tell(LogLevel::info, "sight",
-              {{"nodes", static_cast<std::int64_t>(loop_->cluster().node_count())},
-               {"pods", static_cast<std::int64_t>(loop_->cluster().pod_count())},
-               {"pending", static_cast<std::int64_t>(loop_->backlog().pending())}});
+    log_.write(LogLevel::info, "sight",
+               {{"nodes", static_cast<std::int64_t>(loop_->cluster().node_count())},
+                {"pods", static_cast<std::int64_t>(loop_->cluster().pod_count())},
+                {"pending", static_cast<std::int64_t>(loop_->backlog().pending())}});
   }
 
-  void tell_pause() {
+  void log_pause() {
     const kube::WritePause pause = gate_.paused();
     if (pause == pause_) return;
     pause_ = pause;
     const std::string what = pause == kube::WritePause::none        ? "nothing"
                              : pause == kube::WritePause::evictions ? "evictions"
                                                                     : "all";
-    log_.tell(LogLevel::warning, "paused",
-              {{"what", what}, {"reason", "makeway.dev/pause on the Lease"}});
+    log_.write(LogLevel::warning, "paused",
+               {{"what", what}, {"reason", "makeway.dev/pause on the Lease"}});
   }
 
   /// What the server answers with.
@@ -467,9 +468,9 @@ class SchedulerRun {
     keeper_.reset();
   }
 
-  void tell_end() {
+  void log_end() {
     keeper_.reset();
-    log_.tell(LogLevel::info, "end");
+    log_.write(LogLevel::info, "end");
   }
 
   SchedulerParts parts_;

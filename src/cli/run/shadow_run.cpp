@@ -34,8 +34,8 @@ VerdictText text_of(ShadowVerdict verdict) {
     case ShadowVerdict::other_victims: return {"other victims", Tone::plain};
     case ShadowVerdict::dearer_victims: return {"dearer victims", Tone::warning};
     case ShadowVerdict::more_victims: return {"more victims", Tone::warning};
-    case ShadowVerdict::only_ours: return {"only we", Tone::good};
-    case ShadowVerdict::only_theirs: return {"only they", Tone::warning};
+    case ShadowVerdict::only_ours: return {"only ours", Tone::good};
+    case ShadowVerdict::only_theirs: return {"only theirs", Tone::warning};
     case ShadowVerdict::neither: return {"neither", Tone::dim};
   }
   return {"?", Tone::plain};
@@ -118,8 +118,8 @@ std::vector<NotCompared> not_compared(const ShadowSummary& summary) {
   const ShadowStatistics& all = summary.statistics;
   return {{"still open", "open", summary.open},
           {"gone before they were bound", "gone", all.gone},
-          {"decided before we looked", "late", all.late},
-          {"bound while we saw nothing", "missed", all.missed},
+          {"decided before the run began", "late", all.late},
+          {"bound while the watch was down", "missed", all.missed},
           {"not decided by us", "undecided", all.undecided}};
 }
 
@@ -134,8 +134,8 @@ std::string shadow_line(const ShadowResult& result, const Palette& palette) {
   if (result.verdict == ShadowVerdict::same) {
     return text + fmt::format("{}{}\n", choice_text(result.ours), wait_text(result));
   }
-  return text + fmt::format("they {}{}; we {}\n", choice_text(result.theirs), wait_text(result),
-                            choice_text(result.ours));
+  return text + fmt::format("theirs: {}{}; ours: {}\n", choice_text(result.theirs),
+                            wait_text(result), choice_text(result.ours));
 }
 
 std::string shadow_summary_text(const ShadowSummary& summary, const Palette& palette) {
@@ -156,7 +156,7 @@ std::string shadow_summary_text(const ShadowSummary& summary, const Palette& pal
   const ShadowTotals::Side& ours = summary.totals.ours;
   const ShadowTotals::Side& theirs = summary.totals.theirs;
   if (ours != ShadowTotals::Side{} || theirs != ShadowTotals::Side{}) {
-    Table sides({{"WHERE BOTH FOUND A PLACE"}, {"THEY", Align::right}, {"WE", Align::right}});
+    Table sides({{"WHERE BOTH FOUND A PLACE"}, {"THEIRS", Align::right}, {"OURS", Align::right}});
     sides.row({{"victims"}, {number(theirs.victims)}, {number(ours.victims)}});
     sides.row(
         {{"sum of their priorities"}, {number(theirs.priority_sum)}, {number(ours.priority_sum)}});
@@ -257,17 +257,17 @@ class ShadowRun {
     while (!is_over()) {
       const std::vector<ShadowResult> results = shadow_.step(port_.now() + shadow_step_max);
       if (!shadow_.has_begun()) {
-        if (tell_refusals()) return ExitStatus::failed;
-        tell_progress();
+        if (print_refusals()) return ExitStatus::failed;
+        print_progress();
         continue;
       }
-      tell_sight();
-      for (const ShadowResult& result : results) tell(result);
+      print_sight();
+      for (const ShadowResult& result : results) print_result(result);
     }
     erase_progress();
-    if (!shadow_.has_begun()) return tell_no_sight();
-    tell_summary();
-    return tell_bugs() ? ExitStatus::bug : ExitStatus::done;
+    if (!shadow_.has_begun()) return report_no_sight();
+    print_summary();
+    return print_bugs() ? ExitStatus::bug : ExitStatus::done;
   }
 
  private:
@@ -278,7 +278,7 @@ class ShadowRun {
   }
   Duration ran() const { return kube::monotonic_now() - started_; }
 
-  void tell(const ShadowResult& result) {
+  void print_result(const ShadowResult& result) {
     if (request_.count && totals_.compared() >= *request_.count) return;
     totals_.add(result);
     terminal_.out.write(request_.json ? shadow_json_line(result) : shadow_line(result, palette_));
@@ -286,31 +286,31 @@ class ShadowRun {
   }
 
   /// Once all kinds were asked for: what is missing. True: no patience helps against it.
-  bool tell_refusals() {
+  bool print_refusals() {
     const kube::WatchTrouble trouble = feed_.trouble();
     if (trouble == kube::WatchTrouble::none) return false;
     const bool is_permanent = trouble == kube::WatchTrouble::permanent;
-    if (is_permanent || !tells_missing_) {
+    if (is_permanent || !has_printed_missing_) {
       erase_progress();
-      tell_missing();
+      log_missing();
     }
-    tells_missing_ = true;
+    has_printed_missing_ = true;
     return is_permanent;
   }
 
-  void tell_missing() {
+  void log_missing() {
     Problems problems;
     for (const kube::MissingWatch& each : feed_.missing()) problems.push_back(each.error.problem);
     print_problems(problems, terminal_);
   }
 
-  ExitStatus tell_no_sight() {
-    tell_missing();
+  ExitStatus report_no_sight() {
+    log_missing();
     terminal_.error.write("makeway: the cluster was not read completely; nothing was decided\n");
     return ExitStatus::failed;
   }
 
-  void tell_progress() {
+  void print_progress() {
     if (!terminal_.error_is_terminal) return;
     const kube::FeedStatistics statistics = feed_.statistics();
     terminal_.error.write(fmt::format("\r\x1b[Kreading the live cluster: {} of {} kinds",
@@ -324,12 +324,12 @@ class ShadowRun {
   }
 
   /// After the first lists, and whenever watching fails or recovers.
-  void tell_sight() {
+  void print_sight() {
     if (shadow_.is_blind() == was_blind_) return;
     was_blind_ = shadow_.is_blind();
     erase_progress();
     if (was_blind_) {
-      tell_missing();
+      log_missing();
       terminal_.error.write(
           "makeway: the cluster cannot be watched; nothing is decided until it can\n");
     } else if (has_seen_) {
@@ -345,7 +345,7 @@ class ShadowRun {
     terminal_.error.flush();
   }
 
-  void tell_summary() {
+  void print_summary() {
     const ShadowSummary summary{.scheduler = request_.shadow,
                                 .preset = document_.name,
                                 .ran = ran(),
@@ -357,7 +357,7 @@ class ShadowRun {
   }
 
   /// True: a plan broke a law.
-  bool tell_bugs() {
+  bool print_bugs() {
     for (const RefusedPlan& refused : shadow_.refused()) {
       for (const LawBreach& breach : refused.breaches) {
         terminal_.error.write(fmt::format("makeway: plan {} was refused: law {}: {}: {}\n",
@@ -381,7 +381,7 @@ class ShadowRun {
   InterruptWatch interrupts_;
   Time started_ = kube::monotonic_now();
   bool shows_progress_ = false;
-  bool tells_missing_ = false;
+  bool has_printed_missing_ = false;
   bool was_blind_ = true;
   bool has_seen_ = false;
 };

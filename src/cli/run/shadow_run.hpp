@@ -24,7 +24,8 @@ struct ShadowSummary {
   ShadowStatistics statistics;
 };
 
-/// "fewer victims    Pod default/urgent: they n1, 2 victims (...), bound after 3s; we n2, ..."
+/// "fewer victims    Pod default/urgent: theirs: n1, 2 victims (...), bound after 3s; ours: n2,
+/// ..."
 std::string shadow_line(const ShadowResult& result, const Palette& palette);
 std::string shadow_summary_text(const ShadowSummary& summary, const Palette& palette);
 

@@ -26,14 +26,15 @@ ShadowResult gang() {
 
 TEST(ShadowText, TellsBothSides) {
   EXPECT_EQ(shadow_line(gang(), Palette(false)),
-            "fewer victims    PodGroup ml/train: they n3 (3 pods), 4 victims (ml/a, ml/b, ml/c, "
-            "...; priority up to 7; ran 4h), bound after 1m15s; we n1 (2 pods), n2 (1 pod)\n");
+            "fewer victims    PodGroup ml/train: theirs: n3 (3 pods), 4 victims (ml/a, ml/b, ml/c, "
+            "...; priority up to 7; ran 4h), bound after 1m15s; ours: n1 (2 pods), n2 (1 pod)\n");
   ShadowResult waits = gang();
   waits.theirs = {};
   waits.wait.reset();
   waits.verdict = compare(waits.ours, waits.theirs);
-  EXPECT_EQ(shadow_line(waits, Palette(false)),
-            "only we          PodGroup ml/train: they no place; we n1 (2 pods), n2 (1 pod)\n");
+  EXPECT_EQ(
+      shadow_line(waits, Palette(false)),
+      "only ours        PodGroup ml/train: theirs: no place; ours: n1 (2 pods), n2 (1 pod)\n");
 }
 
 TEST(ShadowText, HostileNamesAreEscaped) {
@@ -67,10 +68,10 @@ TEST(ShadowText, TheSummaryCountsWhatWasNotCompared) {
             "  OURS           ASKS\n"
             "  fewer victims     1\n"
             "\n"
-            "  WHERE BOTH FOUND A PLACE  THEY  WE\n"
-            "  victims                      4   0\n"
-            "  sum of their priorities     28   0\n"
-            "  time they had run           4h  0s\n"
+            "  WHERE BOTH FOUND A PLACE  THEIRS  OURS\n"
+            "  victims                        4     0\n"
+            "  sum of their priorities       28     0\n"
+            "  time they had run             4h    0s\n"
             "\n"
             "  NOT COMPARED                 ASKS\n"
             "  still open                      2\n"

@@ -212,7 +212,7 @@ class MetricTable {
           return from.metrics.share_error_ppm / from.metrics.share_cycles;
         });
     add_count("rest (cycles in a row with victims)", "restCycles", Better::less,
-              [](const SimulateResult& from) { return from.metrics.longest_unrest; });
+              [](const SimulateResult& from) { return from.metrics.longest_eviction_streak; });
   }
 
   void add_health() {
@@ -238,7 +238,7 @@ class MetricTable {
          {Row{"faults: nodes lost", "faults.nodesLost", &FaultCounts::nodes_lost},
           Row{"faults: conflicts", "faults.conflicts", &FaultCounts::conflicts},
           Row{"faults: changes shown late", "faults.late", &FaultCounts::late},
-          Row{"faults: pods that would not leave", "faults.stuck", &FaultCounts::stuck},
+          Row{"faults: pods stuck in termination", "faults.stuck", &FaultCounts::stuck},
           Row{"faults: acts of a second writer", "faults.secondWrites",
               &FaultCounts::second_writes},
           Row{"faults: restarts", "faults.kills", &FaultCounts::kills},

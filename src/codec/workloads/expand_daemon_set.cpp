@@ -53,7 +53,7 @@ std::vector<std::string> nodes_with_pod(Expansion& expansion, const Manifest& ma
 }  // namespace
 
 void expand_daemon_set(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   PodTemplate pods = read_template(spec.at("template"));
   pods.owner = expansion.controller("DaemonSet", manifest.name, manifest.uid);
   for (const auto& [key, effect] : daemon_tolerations) tolerate(pods.spec, key, effect);

@@ -73,9 +73,9 @@ struct JobCounts {
 };
 
 JobCounts read_job_counts(const JobOrder& order) {
-  const Field parallelism = order.spec.at("parallelism");
-  const Field completions = order.spec.at("completions");
-  const Field mode = order.spec.at("completionMode");
+  const ManifestField parallelism = order.spec.at("parallelism");
+  const ManifestField completions = order.spec.at("completions");
+  const ManifestField mode = order.spec.at("completionMode");
   const std::string_view fallback = order.defaults_of_job_set ? "Indexed" : "NonIndexed";
   JobCounts counts;
   counts.parallelism = parallelism.count(1, MadePods::pods_max);
@@ -100,7 +100,7 @@ JobCounts read_job_counts(const JobOrder& order) {
 
 /// Pods of a Job restart in place or not at all.
 void check_restart_policy(const JobOrder& order) {
-  const Field policy = order.spec.at(order.template_key).at("spec").at("restartPolicy");
+  const ManifestField policy = order.spec.at(order.template_key).at("spec").at("restartPolicy");
   const std::string text = policy.text(order.defaults_of_job_set ? "OnFailure" : "");
   if (text == "Never" || text == "OnFailure") return;
   policy.refuse("expected Never or OnFailure", fmt::format("set {}", policy.path()));
@@ -261,7 +261,7 @@ void expand_job_order(Expansion& expansion, const JobOrder& order) {
 }
 
 void expand_job(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   expansion.hold_if_off(spec, "kubernetes.io/job-controller");
   expand_job_order(expansion, {.spec = spec,
                                .status = expansion.status(manifest),
@@ -270,8 +270,8 @@ void expand_job(Expansion& expansion, const Manifest& manifest) {
 }
 
 void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
-  const Field job = spec.at("jobTemplate").at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
+  const ManifestField job = spec.at("jobTemplate").at("spec");
   if (!spec.at("schedule").is_present()) spec.at("schedule").refuse("expected a schedule");
   if (!job.is_present()) return job.refuse("expected the spec of its Jobs");
   if (spec.at("suspend").truth()) expansion.hold("it is suspended (spec.suspend)");
@@ -288,8 +288,9 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
   if (runs) expansion.hold("a run of it has pods");
   // One run. Its real name ends in the minute of its schedule, which is unknown here.
   const std::string name = manifest.name + "-1";
-  expand_job_order(expansion,
-                   {.spec = job, .status = Field(nullptr, "status", job.problems()), .name = name});
+  expand_job_order(
+      expansion,
+      {.spec = job, .status = ManifestField(nullptr, "status", job.problems()), .name = name});
 }
 
 }  // namespace makeway

@@ -19,8 +19,8 @@ constexpr std::string_view node_selector_name = "alpha.jobset.sigs.k8s.io/node-s
 
 /// One entry of replicatedJobs, read.
 struct ReplicatedJob {
-  Field job;  ///< The spec of its Jobs.
-  Field annotations;
+  ManifestField job;  ///< The spec of its Jobs.
+  ManifestField annotations;
   std::string name;
   std::string group_name;
   std::string exclusive_topology;
@@ -32,7 +32,7 @@ struct ReplicatedJob {
 };
 
 /// Which waves come before an entry, from dependsOn and the deprecated startup order.
-void read_order(const Field& item, bool in_order, const std::vector<ReplicatedJob>& before,
+void read_order(const ManifestField& item, bool in_order, const std::vector<ReplicatedJob>& before,
                 ReplicatedJob& job) {
   const auto follow = [&job](const ReplicatedJob& other, std::string_view state) {
     if (other.wave + other.waves <= job.wave) return;
@@ -40,8 +40,8 @@ void read_order(const Field& item, bool in_order, const std::vector<ReplicatedJo
     job.wave_after = fmt::format("{} {}", other.name, state);
   };
   if (in_order && !before.empty()) follow(before.back(), "is ready");
-  for (const Field& edge : item.at("dependsOn").items()) {
-    const Field name = edge.at("name");
+  for (const ManifestField& edge : item.at("dependsOn").items()) {
+    const ManifestField name = edge.at("name");
     const auto found = std::ranges::find(before, name.text(), &ReplicatedJob::name);
     if (found == before.end()) {
       name.refuse("expected the name of a replicatedJob before this one");
@@ -52,13 +52,13 @@ void read_order(const Field& item, bool in_order, const std::vector<ReplicatedJo
 }
 
 std::vector<ReplicatedJob> read_replicated_jobs(const JobSetOrder& order) {
-  const Field items = order.spec.at("replicatedJobs");
+  const ManifestField items = order.spec.at("replicatedJobs");
   if (!items.is_present()) items.refuse("expected at least one entry");
   const bool in_order = order.spec.at("startupPolicy").at("startupPolicyOrder").text() == "InOrder";
   const std::string of_all = order.metadata.at("annotations").at(exclusive_name).text();
   std::vector<ReplicatedJob> jobs;
-  for (const Field& item : items.items()) {
-    const Field annotations = item.at("template").at("metadata").at("annotations");
+  for (const ManifestField& item : items.items()) {
+    const ManifestField annotations = item.at("template").at("metadata").at("annotations");
     ReplicatedJob job{.job = item.at("template").at("spec"),
                       .annotations = annotations,
                       .name = item.at("name").text(),
@@ -105,7 +105,7 @@ TextPairs job_set_labels(const Expansion& expansion, const JobSetOrder& order,
 }
 
 /// Gives the pods of a Job the group that all pods of the set are in.
-Field in_group(Expansion& expansion, const Field& job, std::string_view group) {
+ManifestField in_group(Expansion& expansion, const ManifestField& job, std::string_view group) {
   if (group.empty()) return job;
   JsonValue tree = job.value();
   JsonValue* const pods = member(tree, "template");
@@ -125,11 +125,11 @@ std::string loss_unit_of(const Expansion& expansion, const JobSetOrder& order,
 }
 
 void expand_one_job(Expansion& expansion, const JobSetOrder& order, const ReplicatedJob& job,
-                    const std::string& name, const TextPairs& labels, const Field& spec) {
+                    const std::string& name, const TextPairs& labels, const ManifestField& spec) {
   if (const Manifest* const child = expansion.find("Job", name)) {
     // It is there, with everything that the JobSet gives it.
-    const Field own = expansion.fields(*child).at("spec");
-    const Field status = expansion.status(*child);
+    const ManifestField own = expansion.fields(*child).at("spec");
+    const ManifestField status = expansion.status(*child);
     return expand_job_order(
         expansion, {.spec = own,
                     .status = status,
@@ -141,7 +141,7 @@ void expand_one_job(Expansion& expansion, const JobSetOrder& order, const Replic
   const auto key =
       std::ranges::find(labels, "jobset.sigs.k8s.io/job-key", &TextPairs::value_type::first);
   const bool exclusive = !job.exclusive_topology.empty();
-  const Field no_status(nullptr, "status", spec.problems());
+  const ManifestField no_status(nullptr, "status", spec.problems());
   expand_job_order(
       expansion,
       {.spec = spec,
@@ -173,7 +173,7 @@ void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
   if (order.spec.problems().has_errors()) return;
   JobSetTotals before;
   for (const ReplicatedJob& job : jobs) {
-    const Field spec = in_group(expansion, job.job, order.group);
+    const ManifestField spec = in_group(expansion, job.job, order.group);
     // Without replicas its template is checked all the same.
     for (std::int64_t index = 0; index < std::max<std::int64_t>(job.replicas, 1); ++index) {
       const std::string name = fmt::format("{}-{}-{}", order.name, job.name, index);
@@ -192,8 +192,8 @@ void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
 }
 
 void expand_job_set(Expansion& expansion, const Manifest& manifest) {
-  const Field fields = expansion.fields(manifest);
-  const Field spec = fields.at("spec");
+  const ManifestField fields = expansion.fields(manifest);
+  const ManifestField spec = fields.at("spec");
   expansion.hold_if_off(spec, "jobset.sigs.k8s.io/jobset-controller");
   if (has_condition(expansion.status(manifest), {"Completed", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {

@@ -26,9 +26,9 @@ class LeaderWorkerPods {
  public:
   LeaderWorkerPods(Expansion& expansion, const Manifest& manifest)
       : expansion_(expansion), manifest_(manifest) {
-    const Field fields = expansion.fields(manifest);
-    const Field spec = fields.at("spec");
-    const Field group = spec.at("leaderWorkerTemplate");
+    const ManifestField fields = expansion.fields(manifest);
+    const ManifestField spec = fields.at("spec");
+    const ManifestField group = spec.at("leaderWorkerTemplate");
     replicas_ = spec.at("replicas").count(1, MadePods::pods_max);
     size_ = group.at("size").count(1, MadePods::pods_max);
     if (group.at("size").is_present() && size_ < 1) group.at("size").refuse("expected at least 1");
@@ -36,12 +36,12 @@ class LeaderWorkerPods {
       group.at("size").refuse(
           fmt::format("{} groups of it are more than {} pods", replicas_, MadePods::pods_max));
     }
-    const Field sub = group.at("subGroupPolicy");
+    const ManifestField sub = group.at("subGroupPolicy");
     subgroup_size_ = sub.at("subGroupSize").count(0, MadePods::pods_max);
     leader_excluded_ = sub.at("subGroupPolicyType").text() == "LeaderExcluded";
     restart_policy_ = group.at("restartPolicy").text("RecreateGroupOnPodRestart");
     leader_ready_ = spec.at("startupPolicy").text() == "LeaderReady";
-    const Field annotations = fields.at("metadata").at("annotations");
+    const ManifestField annotations = fields.at("metadata").at("annotations");
     topology_ = annotations.at(set_name("exclusive-topology")).text();
     subgroup_topology_ = annotations.at(set_name("subgroup-exclusive-topology")).text();
     const bool own_leader = group.at("leaderTemplate").is_present();

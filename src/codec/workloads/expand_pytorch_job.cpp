@@ -14,15 +14,16 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> replica_types = {
     {{"Master", "master"}, {"Worker", "worker"}}};
 
-void check_pytorch_container(const Field& replica) {
-  const Field containers = replica.at("template").at("spec").at("containers");
-  const bool found = std::ranges::any_of(
-      containers.items(), [](const Field& each) { return each.at("name").text() == "pytorch"; });
+void check_pytorch_container(const ManifestField& replica) {
+  const ManifestField containers = replica.at("template").at("spec").at("containers");
+  const bool found = std::ranges::any_of(containers.items(), [](const ManifestField& each) {
+    return each.at("name").text() == "pytorch";
+  });
   if (!found) containers.refuse("expected a container named pytorch");
 }
 
-std::int64_t read_replicas(const Field& replica, bool master) {
-  const Field field = replica.at("replicas");
+std::int64_t read_replicas(const ManifestField& replica, bool master) {
+  const ManifestField field = replica.at("replicas");
   const std::int64_t replicas = field.count(1, MadePods::pods_max);
   if (master && field.is_present() && replicas != 1) field.refuse("a PyTorchJob has 1 Master");
   if (master && !field.is_present()) field.refuse("expected 1", "set it to 1");
@@ -30,7 +31,7 @@ std::int64_t read_replicas(const Field& replica, bool master) {
 }
 
 /// Makes the pods of one replica type.
-void make_type(Expansion& expansion, const Manifest& manifest, const Field& replica,
+void make_type(Expansion& expansion, const Manifest& manifest, const ManifestField& replica,
                std::string_view type, bool has_master) {
   const bool master = type == "master";
   const std::int64_t replicas = read_replicas(replica, master);
@@ -93,26 +94,26 @@ void share_losses(Expansion& expansion, const Manifest& manifest, const NeededRe
 }  // namespace
 
 void expand_pytorch_job(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
-  const Field run = spec.at("runPolicy");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
+  const ManifestField run = spec.at("runPolicy");
   expansion.hold_if_off(run, "kubeflow.org/training-operator");
   if (has_condition(expansion.status(manifest), {"Succeeded", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
     expansion.end();
   }
-  const Field replicas = spec.at("pytorchReplicaSpecs");
+  const ManifestField replicas = spec.at("pytorchReplicaSpecs");
   if (!replicas.is_present()) replicas.refuse("expected Master or Worker");
   const bool has_master = replicas.at("Master").is_present();
   NeededReplicas needed;
   for (const auto& [key, type] : replica_types) {
-    const Field replica = replicas.at(key);
+    const ManifestField replica = replicas.at(key);
     if (!replica.is_present()) continue;
     make_type(expansion, manifest, replica, type, has_master);
     const std::int64_t count = replica.at("replicas").count(1, MadePods::pods_max);
     needed.all += count;
     if (key == "Worker") needed.workers = count;
   }
-  const Field least = spec.at("elasticPolicy").at("minReplicas");
+  const ManifestField least = spec.at("elasticPolicy").at("minReplicas");
   needed.workers_min = std::min(needed.workers, least.count(needed.workers, count_max));
   share_losses(expansion, manifest, needed);
 }

@@ -17,7 +17,7 @@ constexpr std::string_view replica_name = "ray.io/worker-group-replica-name";
 
 /// A RayCluster that is there, or that a RayJob's controller would make.
 struct RayOrder {
-  Field spec;
+  ManifestField spec;
   std::string name;
   std::string uid;
   bool submitter_in_head = false;
@@ -44,7 +44,7 @@ TextPairs ray_labels(const RayOrder& order, std::string_view type, std::string_v
           {"app.kubernetes.io/created-by", "kuberay-operator"}};
 }
 
-bool keeps_its_state(const Field& spec, const Field& metadata) {
+bool keeps_its_state(const ManifestField& spec, const ManifestField& metadata) {
   return spec.at("gcsFaultToleranceOptions").is_present() ||
          metadata.at("annotations").at("ray.io/ft-enabled").text() == "true";
 }
@@ -74,11 +74,11 @@ std::int64_t count_ray_pods(Expansion& expansion, const RayOrder& order, std::st
 }
 
 void make_head(Expansion& expansion, const RayOrder& order) {
-  const Field head = order.spec.at("headGroupSpec");
+  const ManifestField head = order.spec.at("headGroupSpec");
   PodTemplate pods = read_template(head.at("template"));
   pods.owner = expansion.controller("RayCluster", order.name, order.uid);
   if (order.spec.at("enableInTreeAutoscaling").truth()) {
-    const Field resources = order.spec.at("autoscalerOptions").at("resources");
+    const ManifestField resources = order.spec.at("autoscalerOptions").at("resources");
     add_container(pods.spec, "containers", "autoscaler", cpu_and_memory("500m", "512Mi"));
     if (resources.is_present()) {
       auto* const containers =
@@ -95,7 +95,7 @@ void make_head(Expansion& expansion, const RayOrder& order) {
                        .labels = ray_labels(order, "head", head_group)});
 }
 
-void make_workers(Expansion& expansion, const RayOrder& order, const Field& group) {
+void make_workers(Expansion& expansion, const RayOrder& order, const ManifestField& group) {
   const std::string name = group.at("groupName").text();
   if (name.empty()) group.at("groupName").refuse("expected a name");
   const std::int64_t least = group.at("minReplicas").count(0, count_max);
@@ -133,7 +133,7 @@ void make_workers(Expansion& expansion, const RayOrder& order, const Field& grou
 
 void expand_ray_order(Expansion& expansion, const RayOrder& order) {
   make_head(expansion, order);
-  for (const Field& group : order.spec.at("workerGroupSpecs").items()) {
+  for (const ManifestField& group : order.spec.at("workerGroupSpecs").items()) {
     make_workers(expansion, order, group);
   }
 }
@@ -141,9 +141,9 @@ void expand_ray_order(Expansion& expansion, const RayOrder& order) {
 constexpr std::string_view ray_manager = "ray.io/kuberay-operator";
 
 /// The Job that submits the work once the cluster is ready; it has the name of the RayJob.
-void make_submitter(Expansion& expansion, const Manifest& manifest, const Field& spec,
+void make_submitter(Expansion& expansion, const Manifest& manifest, const ManifestField& spec,
                     std::int32_t wave, const std::string& wave_after) {
-  const Field written = spec.at("submitterPodTemplate");
+  const ManifestField written = spec.at("submitterPodTemplate");
   JsonValue pods = written.value();
   if (!written.is_present()) {
     JsonValue pod_spec;
@@ -157,7 +157,7 @@ void make_submitter(Expansion& expansion, const Manifest& manifest, const Field&
   const JsonValue job = object_value({{"submitterPodTemplate", pods}});
   expand_job_order(expansion,
                    {.spec = expansion.keep(job, spec),
-                    .status = child == nullptr ? Field(nullptr, "status", spec.problems())
+                    .status = child == nullptr ? ManifestField(nullptr, "status", spec.problems())
                                                : expansion.status(*child),
                     .name = manifest.name,
                     .uid = child == nullptr ? std::string() : child->uid,
@@ -167,11 +167,11 @@ void make_submitter(Expansion& expansion, const Manifest& manifest, const Field&
 }
 
 /// The cluster of a RayJob: one that is in the input, else one that has pods, else a new one.
-RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Field& spec) {
+RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const ManifestField& spec) {
   const OwnerReference owner{.kind = "RayJob", .name = manifest.name, .uid = manifest.uid};
   for (const Manifest* const child : expansion.children("RayCluster", owner)) {
     if (child->being_deleted) continue;
-    const Field fields = expansion.fields(*child);
+    const ManifestField fields = expansion.fields(*child);
     return {.spec = fields.at("spec"),
             .name = child->name,
             .uid = child->uid,
@@ -190,8 +190,8 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
 }  // namespace
 
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
-  const Field fields = expansion.fields(manifest);
-  const Field spec = fields.at("spec");
+  const ManifestField fields = expansion.fields(manifest);
+  const ManifestField spec = fields.at("spec");
   expansion.hold_if_off(spec, ray_manager);
   expand_ray_order(expansion, {.spec = spec,
                                .name = manifest.name,
@@ -200,7 +200,7 @@ void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
 }
 
 void expand_ray_job(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   expansion.hold_if_off(spec, ray_manager);
   if (spec.at("suspend").truth() && !spec.at("shutdownAfterJobFinishes").truth()) {
     spec.at("suspend").refuse("a RayJob that can be suspended shuts down after its end",

@@ -13,8 +13,8 @@
 namespace makeway {
 namespace {
 
-void check_always(const Field& spec) {
-  const Field policy = spec.at("template").at("spec").at("restartPolicy");
+void check_always(const ManifestField& spec) {
+  const ManifestField policy = spec.at("template").at("spec").at("restartPolicy");
   if (policy.text("Always") != "Always") policy.refuse("expected Always");
 }
 
@@ -98,7 +98,7 @@ std::string hash_of_new_pods(const Revisions& revisions, const PodTemplate& pods
 /// What ReplicaSet and ReplicationController share.
 void expand_replicas(Expansion& expansion, const Manifest& manifest,
                      const std::optional<LabelSelector>& selector, PodTemplate& pods) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   const std::int64_t replicas = spec.at("replicas").count(1, MadePods::pods_max);
   std::int64_t present = count_active(expansion, pods.owner.kind, manifest.name, manifest.uid);
   if (selector && !selector->requirements.empty() && present < replicas) {
@@ -110,7 +110,7 @@ void expand_replicas(Expansion& expansion, const Manifest& manifest,
 }  // namespace
 
 void expand_replica_set(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   PodTemplate pods = read_template(spec.at("template"));
   pods.owner = expansion.controller(manifest.kind->name, manifest.name, manifest.uid);
   check_always(spec);
@@ -120,14 +120,14 @@ void expand_replica_set(Expansion& expansion, const Manifest& manifest) {
 }
 
 void expand_replication_controller(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   PodTemplate pods = read_template(spec.at("template"));
   pods.owner = expansion.controller(manifest.kind->name, manifest.name, manifest.uid);
   check_always(spec);
   if (!expansion.prepare(pods)) return;
   // A plain map; by default the labels of the template.
   LabelSelector selector;
-  const Field written = spec.at("selector");
+  const ManifestField written = spec.at("selector");
   if (written.is_present()) {
     for (const auto& [key, value] : written.texts()) {
       selector.requirements.push_back(
@@ -147,7 +147,7 @@ void expand_replication_controller(Expansion& expansion, const Manifest& manifes
 }
 
 void expand_deployment(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
   PodTemplate pods = read_template(spec.at("template"));
   check_always(spec);
   const std::int64_t replicas = spec.at("replicas").count(1, MadePods::pods_max);

@@ -12,8 +12,8 @@ namespace {
 
 /// Whether volumes of the claim are made where its pod goes. Otherwise they are made at once, at an
 /// unknown place: they bind no pod to a node.
-bool waits_for_pod(const Cluster& cluster, const Field& claim_spec) {
-  const Field written = claim_spec.at("storageClassName");
+bool waits_for_pod(const Cluster& cluster, const ManifestField& claim_spec) {
+  const ManifestField written = claim_spec.at("storageClassName");
   const std::string name = written.text();
   for (const auto& [key, object] : cluster.own<StorageClass>()) {
     const bool meant = written.is_present() ? object.name == name : object.is_default;
@@ -24,10 +24,10 @@ bool waits_for_pod(const Cluster& cluster, const Field& claim_spec) {
 
 /// The claims of one pod: those that are there, or that are made with it. The rest is provisioned
 /// before the pod and keeps it off no node.
-JsonValue with_claims(Expansion& expansion, const Field& templates, const PodTemplate& pods,
+JsonValue with_claims(Expansion& expansion, const ManifestField& templates, const PodTemplate& pods,
                       std::string_view pod_name) {
   JsonValue spec = pods.spec;
-  for (const Field& claim : templates.items()) {
+  for (const ManifestField& claim : templates.items()) {
     const std::string name = claim.at("metadata").at("name").text();
     const std::string full = fmt::format("{}-{}", name, pod_name);
     JsonValue* const volumes = member(spec, "volumes");
@@ -57,9 +57,9 @@ JsonValue with_claims(Expansion& expansion, const Field& templates, const PodTem
 }  // namespace
 
 void expand_stateful_set(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
-  const Field claims = spec.at("volumeClaimTemplates");
-  const Field policy = spec.at("podManagementPolicy");
+  const ManifestField spec = expansion.fields(manifest).at("spec");
+  const ManifestField claims = spec.at("volumeClaimTemplates");
+  const ManifestField policy = spec.at("podManagementPolicy");
   const std::string management = policy.text("OrderedReady");
   if (management != "OrderedReady" && management != "Parallel") {
     policy.refuse("expected OrderedReady or Parallel");

@@ -61,15 +61,15 @@ void drop_fixed(JsonValue& pod_spec) {
 }
 
 /// The forms before v2.2: `podTemplateOverrides`, and `podSpecOverrides` without metadata.
-void apply_overrides(const Field& overrides, bool spec_only, JsonValue& jobs) {
+void apply_overrides(const ManifestField& overrides, bool spec_only, JsonValue& jobs) {
   auto* const items = std::get_if<JsonValue::Array>(&jobs.data);
   if (items == nullptr) return;
-  for (const Field& override : overrides.items()) {
+  for (const ManifestField& override : overrides.items()) {
     JsonValue patch = override.value();
     remove(patch, "targetJobs");
     if (spec_only) patch = object_value({{"spec", patch}});
     if (JsonValue* const pod_spec = member(patch, "spec")) drop_fixed(*pod_spec);
-    for (const Field& target : override.at("targetJobs").items()) {
+    for (const ManifestField& target : override.at("targetJobs").items()) {
       const std::string name = target.at("name").text();
       for (JsonValue& job : *items) {
         if (text_at(job, {"name"}) != name) continue;
@@ -81,9 +81,9 @@ void apply_overrides(const Field& overrides, bool spec_only, JsonValue& jobs) {
   }
 }
 
-void apply_patches(const Field& spec, JsonValue& job_set) {
-  for (const Field& patch : spec.at("runtimePatches").items()) {
-    const Field inner = patch.at("trainingRuntimeSpec").at("template").at("spec");
+void apply_patches(const ManifestField& spec, JsonValue& job_set) {
+  for (const ManifestField& patch : spec.at("runtimePatches").items()) {
+    const ManifestField inner = patch.at("trainingRuntimeSpec").at("template").at("spec");
     if (inner.is_present() && inner.value().as_object() != nullptr) merge(inner.value(), job_set);
   }
   JsonValue* const jobs = member(job_set, "replicatedJobs");
@@ -114,8 +114,8 @@ struct TrainCounts {
   bool launcher_is_node = false;
 };
 
-TrainCounts read_train_counts(const Field& spec, const Field& runtime) {
-  const Field policy = runtime.at("mlPolicy");
+TrainCounts read_train_counts(const ManifestField& spec, const ManifestField& runtime) {
+  const ManifestField policy = runtime.at("mlPolicy");
   TrainCounts counts;
   counts.runtime_nodes = policy.at("numNodes").count(1, MadePods::pods_max);
   counts.nodes = spec.at("trainer").at("numNodes").count(counts.runtime_nodes, MadePods::pods_max);
@@ -125,7 +125,8 @@ TrainCounts read_train_counts(const Field& spec, const Field& runtime) {
 }
 
 /// How many pods one entry of the JobSet gets; the three known steps have one Job each.
-std::int64_t pods_of_step(const TrainCounts& counts, const Field& job, std::string_view step) {
+std::int64_t pods_of_step(const TrainCounts& counts, const ManifestField& job,
+                          std::string_view step) {
   const std::int64_t own =
       job.at("template").at("spec").at("parallelism").count(1, MadePods::pods_max);
   if (counts.mpi && job.at("name").text() == "node") {
@@ -136,14 +137,14 @@ std::int64_t pods_of_step(const TrainCounts& counts, const Field& job, std::stri
 }
 
 /// Writes counts and resources into the entries; returns how many pods there are in all.
-std::int64_t set_steps(const TrainCounts& counts, const Field& spec, const Field& tree,
-                       JsonValue& job_set) {
+std::int64_t set_steps(const TrainCounts& counts, const ManifestField& spec,
+                       const ManifestField& tree, JsonValue& job_set) {
   std::int64_t total = 0;
   JsonValue* const list = member(job_set, "replicatedJobs");
   auto* const jobs = list == nullptr ? nullptr : std::get_if<JsonValue::Array>(&list->data);
   if (jobs == nullptr) return total;
-  const std::vector<Field> fields = tree.at("replicatedJobs").items();
-  const Field resources = spec.at("trainer").at("resourcesPerNode");
+  const std::vector<ManifestField> fields = tree.at("replicatedJobs").items();
+  const ManifestField resources = spec.at("trainer").at("resourcesPerNode");
   for (std::size_t at = 0; at < jobs->size() && at < fields.size(); ++at) {
     JsonValue& job = (*jobs)[at];
     const std::string step =
@@ -165,9 +166,9 @@ std::int64_t set_steps(const TrainCounts& counts, const Field& spec, const Field
 }
 
 /// The gang that the runtime declares; empty: none.
-std::string make_gang(Expansion& expansion, const Manifest& manifest, const Field& runtime,
+std::string make_gang(Expansion& expansion, const Manifest& manifest, const ManifestField& runtime,
                       const JsonValue& job_set, std::int64_t pods) {
-  const Field policy = runtime.at("podGroupPolicy");
+  const ManifestField policy = runtime.at("podGroupPolicy");
   if (!policy.at("coscheduling").is_present() && !policy.at("volcano").is_present()) return {};
   JsonValue spec =
       object_value({{"schedulingPolicy",
@@ -189,9 +190,9 @@ std::string make_gang(Expansion& expansion, const Manifest& manifest, const Fiel
   return manifest.name;
 }
 
-const Manifest* find_runtime(Expansion& expansion, const Field& spec) {
-  const Field reference = spec.at("runtimeRef");
-  const Field name = reference.at("name");
+const Manifest* find_runtime(Expansion& expansion, const ManifestField& spec) {
+  const ManifestField reference = spec.at("runtimeRef");
+  const ManifestField name = reference.at("name");
   const std::string kind = reference.at("kind").text("ClusterTrainingRuntime");
   if (kind != "ClusterTrainingRuntime" && kind != "TrainingRuntime") {
     reference.at("kind").refuse("expected ClusterTrainingRuntime or TrainingRuntime");
@@ -213,8 +214,8 @@ const Manifest* find_runtime(Expansion& expansion, const Field& spec) {
 }  // namespace
 
 void expand_train_job(Expansion& expansion, const Manifest& manifest) {
-  const Field fields = expansion.fields(manifest);
-  const Field spec = fields.at("spec");
+  const ManifestField fields = expansion.fields(manifest);
+  const ManifestField spec = fields.at("spec");
   expansion.hold_if_off(spec, "trainer.kubeflow.org/trainjob-controller");
   if (has_condition(expansion.status(manifest), {"Complete", "Failed"}) ||
       is_being_deleted(expansion, manifest)) {
@@ -226,19 +227,20 @@ void expand_train_job(Expansion& expansion, const Manifest& manifest) {
   }
   const Manifest* const runtime = find_runtime(expansion, spec);
   if (runtime == nullptr) return;
-  const Field written = expansion.fields(*runtime).at("spec");
-  const Field template_spec = written.at("template").at("spec");
+  const ManifestField written = expansion.fields(*runtime).at("spec");
+  const ManifestField template_spec = written.at("template").at("spec");
   JsonValue job_set = template_spec.value();
   apply_patches(spec, job_set);
-  const Field patched = expansion.keep(job_set, template_spec);
+  const ManifestField patched = expansion.keep(job_set, template_spec);
   const TrainCounts counts = read_train_counts(spec, written);
   const std::int64_t pods = set_steps(counts, spec, patched, job_set);
   const std::string group = make_gang(expansion, manifest, written, job_set, pods);
-  expand_job_set_order(expansion, {.spec = expansion.keep(std::move(job_set), template_spec),
-                                   .metadata = Field(nullptr, "metadata", written.problems()),
-                                   .name = manifest.name,
-                                   .group = group,
-                                   .loss_unit = manifest.object()});
+  expand_job_set_order(expansion,
+                       {.spec = expansion.keep(std::move(job_set), template_spec),
+                        .metadata = ManifestField(nullptr, "metadata", written.problems()),
+                        .name = manifest.name,
+                        .group = group,
+                        .loss_unit = manifest.object()});
 }
 
 }  // namespace makeway

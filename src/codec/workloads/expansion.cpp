@@ -70,13 +70,14 @@ std::optional<Operator> operator_of(std::string_view text) {
   return std::nullopt;
 }
 
-void read_expression(const Field& field, LabelSelector& selector) {
+void read_expression(const ManifestField& field, LabelSelector& selector) {
   Requirement wanted{.key = field.at("key").text()};
-  const Field written = field.at("operator");
+  const ManifestField written = field.at("operator");
   const std::optional<Operator> operation = operator_of(written.text());
   if (!operation) return written.refuse("expected In, NotIn, Exists or DoesNotExist");
   wanted.operation = *operation;
-  for (const Field& value : field.at("values").items()) wanted.values.push_back(value.text());
+  for (const ManifestField& value : field.at("values").items())
+    wanted.values.push_back(value.text());
   std::ranges::sort(wanted.values);
   selector.requirements.push_back(std::move(wanted));
 }
@@ -130,18 +131,18 @@ Expansion::Opened& Expansion::open(const Manifest& manifest, std::string_view te
   return *opened;
 }
 
-Field Expansion::fields(const Manifest& manifest) {
+ManifestField Expansion::fields(const Manifest& manifest) {
   Opened& opened = open(manifest, manifest.text);
   return {&opened.tree, "", opened.problems};
 }
 
-Field Expansion::status(const Manifest& manifest) {
+ManifestField Expansion::status(const Manifest& manifest) {
   if (manifest.live_text.empty()) return fields(manifest).at("status");
   Opened& opened = open(manifest, manifest.live_text);
-  return Field(&opened.tree, "", opened.problems).at("status");
+  return ManifestField(&opened.tree, "", opened.problems).at("status");
 }
 
-Field Expansion::keep(JsonValue tree, const Field& like) {
+ManifestField Expansion::keep(JsonValue tree, const ManifestField& like) {
   kept_.push_back(std::move(tree));
   return {&kept_.back(), like.path(), like.problems()};
 }
@@ -197,7 +198,7 @@ void Expansion::hold(std::string why) {
   if (!asked_) stopped_ = true;
 }
 
-void Expansion::hold_if_off(const Field& spec, std::string_view manager_of_kind) {
+void Expansion::hold_if_off(const ManifestField& spec, std::string_view manager_of_kind) {
   if (spec.at("suspend").truth()) hold(fmt::format("it is suspended ({}.suspend)", spec.path()));
   const std::string manager = spec.at("managedBy").text();
   if (manager.empty() || manager == manager_of_kind) return;
@@ -254,9 +255,9 @@ Admission Expansion::admission_of(PodTemplate& pods) {
     }
     admission.limit_ranges.push_back(reference(range));
   }
-  const Field spec(&pods.spec, pods.path + ".spec", *pods.problems);
+  const ManifestField spec(&pods.spec, pods.path + ".spec", *pods.problems);
   if (pods.spec.as_object() == nullptr) return admission;
-  const Field written = spec.at("runtimeClassName");
+  const ManifestField written = spec.at("runtimeClassName");
   const std::string name = written.text();
   if (name.empty()) return admission;
   if (const Manifest* const runtime = find("RuntimeClass", name)) {
@@ -395,18 +396,19 @@ Problems Expansion::problems() const {
   return all;
 }
 
-std::optional<LabelSelector> read_selector(const Field& selector) {
+std::optional<LabelSelector> read_selector(const ManifestField& selector) {
   if (!selector.is_present()) return std::nullopt;
   LabelSelector read;
   for (const auto& [key, value] : selector.at("matchLabels").texts()) {
     read.requirements.push_back(
         {.key = std::string(key), .operation = Operator::in, .values = {value}});
   }
-  for (const Field& item : selector.at("matchExpressions").items()) read_expression(item, read);
+  for (const ManifestField& item : selector.at("matchExpressions").items())
+    read_expression(item, read);
   return read;
 }
 
-void check_selector(const Field& selector, const PodTemplate& pods) {
+void check_selector(const ManifestField& selector, const PodTemplate& pods) {
   const std::optional<LabelSelector> wanted = read_selector(selector);
   if (!wanted || wanted->requirements.empty()) {
     return selector.refuse("expected a selector of its pods", "select the labels of the template");

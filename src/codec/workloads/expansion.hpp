@@ -88,11 +88,11 @@ class Expansion {
   const ExistingPods& existing() const { return scope_.existing; }
   const Cluster& cluster() const { return scope_.existing.cluster(); }
   /// The fields of a manifest, as it was written.
-  Field fields(const Manifest& manifest);
+  ManifestField fields(const Manifest& manifest);
   /// What the API server says about it; absent: it is not there yet.
-  Field status(const Manifest& manifest);
+  ManifestField status(const Manifest& manifest);
   /// Fields of a tree that was made; problems are reported as of `like`.
-  Field keep(JsonValue tree, const Field& like);
+  ManifestField keep(JsonValue tree, const ManifestField& like);
   /// In the namespace of the root; null: it is not in the input.
   const Manifest* find(std::string_view kind, std::string_view name) const;
   std::vector<const Manifest*> children(std::string_view kind, const OwnerReference& owner) const;
@@ -109,7 +109,7 @@ class Expansion {
   /// It asks for nothing now; its pods are made only if the caller asks for it by name.
   void hold(std::string why);
   /// Holds it where `spec` suspends it, or leaves it to another controller.
-  void hold_if_off(const Field& spec, std::string_view manager_of_kind);
+  void hold_if_off(const ManifestField& spec, std::string_view manager_of_kind);
   /// It has ended: no pods in any case, and no loss stops it.
   void end() { stopped_ = ended_ = true; }
   /// Counts a pod that is there.
@@ -158,8 +158,8 @@ class Expansion {
 };
 
 /// A selector must be there and select the pods of its own template.
-void check_selector(const Field& selector, const PodTemplate& pods);
+void check_selector(const ManifestField& selector, const PodTemplate& pods);
 /// As the decoders of pods read it.
-std::optional<LabelSelector> read_selector(const Field& selector);
+std::optional<LabelSelector> read_selector(const ManifestField& selector);
 
 }  // namespace makeway

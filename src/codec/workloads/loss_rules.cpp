@@ -13,17 +13,18 @@ namespace {
 
 /// Whether a rule of a podFailurePolicy is about evicted pods. Rules about exit codes are not: it
 /// is unknown yet how the pod will end.
-bool is_about_disruption(const Field& rule) {
-  return std::ranges::any_of(rule.at("onPodConditions").items(), [](const Field& condition) {
-    return condition.at("type").text() == "DisruptionTarget" &&
-           condition.at("status").text("True") == "True";
-  });
+bool is_about_disruption(const ManifestField& rule) {
+  return std::ranges::any_of(rule.at("onPodConditions").items(),
+                             [](const ManifestField& condition) {
+                               return condition.at("type").text() == "DisruptionTarget" &&
+                                      condition.at("status").text("True") == "True";
+                             });
 }
 
-bool is_empty_or_has(const Field& list, std::string_view text) {
-  const std::vector<Field> items = list.items();
+bool is_empty_or_has(const ManifestField& list, std::string_view text) {
+  const std::vector<ManifestField> items = list.items();
   return items.empty() ||
-         std::ranges::any_of(items, [&](const Field& item) { return item.text() == text; });
+         std::ranges::any_of(items, [&](const ManifestField& item) { return item.text() == text; });
 }
 
 /// How many indexes "1,3-5" names; what cannot be read counts as none.
@@ -50,8 +51,9 @@ std::int64_t count_indexes(std::string_view text) {
 }
 
 /// How many more indexes may fail, where losing a pod fails its index; none: no number ends it.
-std::optional<std::int64_t> indexes_left(const Field& spec, const Field& status, bool at_once) {
-  const Field limit = spec.at("maxFailedIndexes");
+std::optional<std::int64_t> indexes_left(const ManifestField& spec, const ManifestField& status,
+                                         bool at_once) {
+  const ManifestField limit = spec.at("maxFailedIndexes");
   if (!limit.is_present()) return std::nullopt;
   // How often an index has failed stands in an annotation of its pod, which is not read.
   if (!at_once && spec.at("backoffLimitPerIndex").count(0, count_max) > 0) return std::nullopt;
@@ -62,13 +64,13 @@ std::optional<std::int64_t> indexes_left(const Field& spec, const Field& status,
 
 }  // namespace
 
-JobLosses job_losses(const Field& spec, const Field& status) {
+JobLosses job_losses(const ManifestField& spec, const ManifestField& status) {
   constexpr std::int64_t backoff_limit_default = 6;
   if (has_condition(status, {"Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"})) {
     return {};
   }
   bool fails_index = false;
-  for (const Field& rule : spec.at("podFailurePolicy").at("rules").items()) {
+  for (const ManifestField& rule : spec.at("podFailurePolicy").at("rules").items()) {
     if (!is_about_disruption(rule)) continue;
     const std::string action = rule.at("action").text();
     if (action == "FailJob") return {.allowed = 0, .reason = "PodFailurePolicy"};
@@ -76,7 +78,7 @@ JobLosses job_losses(const Field& spec, const Field& status) {
     if (action != "Count" && !fails_index) return {};
     break;
   }
-  const Field limit = spec.at("backoffLimit");
+  const ManifestField limit = spec.at("backoffLimit");
   const bool by_index = spec.at("backoffLimitPerIndex").is_present();
   JobLosses losses;
   if (limit.is_present() || !by_index) {
@@ -105,8 +107,9 @@ void share_job_losses(Expansion& expansion, const JobOrder& order) {
   for (const PodIndex pod : pods) expansion.share_loss(pod, share);
 }
 
-bool restarts_job_alone(const Field& job_set, std::string_view entry, std::string_view reason) {
-  for (const Field& rule : job_set.at("failurePolicy").at("rules").items()) {
+bool restarts_job_alone(const ManifestField& job_set, std::string_view entry,
+                        std::string_view reason) {
+  for (const ManifestField& rule : job_set.at("failurePolicy").at("rules").items()) {
     const bool is_meant = is_empty_or_has(rule.at("onJobFailureReasons"), reason) &&
                           is_empty_or_has(rule.at("targetReplicatedJobs"), entry);
     if (is_meant) return rule.at("action").text() == "RestartJob";

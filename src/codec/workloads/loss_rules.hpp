@@ -26,13 +26,14 @@ struct JobLosses {
   std::optional<std::int64_t> allowed;  ///< More make it fail; none: no number does.
   std::string_view reason;              ///< Of that failure, as Kubernetes calls it.
 };
-JobLosses job_losses(const Field& spec, const Field& status);
+JobLosses job_losses(const ManifestField& spec, const ManifestField& status);
 
 /// Of the pods of a Job that run.
 void share_job_losses(Expansion& expansion, const JobOrder& order);
 
 /// Whether a JobSet restarts only the Job when one of an entry's Jobs fails for that reason.
-bool restarts_job_alone(const Field& job_set, std::string_view entry, std::string_view reason);
+bool restarts_job_alone(const ManifestField& job_set, std::string_view entry,
+                        std::string_view reason);
 
 /// Units that no loss stops, and those of one pod.
 void drop_idle_units(const Cluster& cluster, LossShares& losses);

@@ -55,19 +55,19 @@ void ManifestProblems::add(Problem problem) {
   problems_.push_back(std::move(problem));
 }
 
-const JsonValue& Field::value() const {
+const JsonValue& ManifestField::value() const {
   static const JsonValue nothing;
   return value_ == nullptr ? nothing : *value_;
 }
 
-Field Field::at(std::string_view key) const {
+ManifestField ManifestField::at(std::string_view key) const {
   if (is_present() && value_->as_object() == nullptr) wrong_type("a mapping");
   return {value().find(key), path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key),
           *problems_};
 }
 
-std::vector<Field> Field::items() const {
-  std::vector<Field> fields;
+std::vector<ManifestField> ManifestField::items() const {
+  std::vector<ManifestField> fields;
   if (!is_present()) return fields;
   const JsonValue::Array* const array = value_->as_array();
   if (array == nullptr) {
@@ -81,7 +81,7 @@ std::vector<Field> Field::items() const {
   return fields;
 }
 
-std::vector<std::pair<std::string_view, std::string>> Field::texts() const {
+std::vector<std::pair<std::string_view, std::string>> ManifestField::texts() const {
   std::vector<std::pair<std::string_view, std::string>> pairs;
   if (!is_present()) return pairs;
   const JsonValue::Object* const members = value_->as_object();
@@ -92,12 +92,13 @@ std::vector<std::pair<std::string_view, std::string>> Field::texts() const {
   pairs.reserve(members->size());
   for (const JsonMember& each : *members) {
     pairs.emplace_back(
-        each.key, Field(&each.value, fmt::format("{}.{}", path_, each.key), *problems_).text());
+        each.key,
+        ManifestField(&each.value, fmt::format("{}.{}", path_, each.key), *problems_).text());
   }
   return pairs;
 }
 
-std::int64_t Field::count(std::int64_t fallback, std::int64_t most) const {
+std::int64_t ManifestField::count(std::int64_t fallback, std::int64_t most) const {
   if (!is_present()) return fallback;
   const std::int64_t* const number = value_->as_integer();
   if (number != nullptr && *number >= 0 && *number <= most) return *number;
@@ -109,29 +110,29 @@ std::int64_t Field::count(std::int64_t fallback, std::int64_t most) const {
   return fallback;
 }
 
-std::string Field::text(std::string_view fallback) const {
+std::string ManifestField::text(std::string_view fallback) const {
   if (!is_present()) return std::string(fallback);
   if (const std::string* const text = value_->as_string()) return *text;
   wrong_type("a string");
   return std::string(fallback);
 }
 
-bool Field::truth(bool fallback) const {
+bool ManifestField::truth(bool fallback) const {
   if (!is_present()) return fallback;
   if (const bool* const truth = value_->as_boolean()) return *truth;
   wrong_type("true or false");
   return fallback;
 }
 
-void Field::refuse(std::string message, std::string remedy) const {
+void ManifestField::refuse(std::string message, std::string remedy) const {
   say(Severity::error, std::move(message), std::move(remedy));
 }
 
-void Field::warn(std::string message, std::string remedy) const {
+void ManifestField::warn(std::string message, std::string remedy) const {
   say(Severity::warning, std::move(message), std::move(remedy));
 }
 
-void Field::say(Severity severity, std::string message, std::string remedy) const {
+void ManifestField::say(Severity severity, std::string message, std::string remedy) const {
   problems_->add({.severity = severity,
                   .field = path_,
                   .value = shown_value(value()),
@@ -139,7 +140,7 @@ void Field::say(Severity severity, std::string message, std::string remedy) cons
                   .remedy = std::move(remedy)});
 }
 
-void Field::wrong_type(std::string_view expected) const {
+void ManifestField::wrong_type(std::string_view expected) const {
   refuse(fmt::format("expected {}, found {}", expected, value().type_name()));
 }
 

@@ -38,13 +38,13 @@ class ManifestProblems {
 
 /// A value of a manifest and where it stands. Reads answer the fallback where there is nothing,
 /// and report what is of the wrong type.
-class Field {
+class ManifestField {
  public:
-  Field(const JsonValue* value, std::string path, ManifestProblems& problems)
+  ManifestField(const JsonValue* value, std::string path, ManifestProblems& problems)
       : value_(value), path_(std::move(path)), problems_(&problems) {}
 
-  Field at(std::string_view key) const;
-  std::vector<Field> items() const;
+  ManifestField at(std::string_view key) const;
+  std::vector<ManifestField> items() const;
   /// The texts of a mapping, by their keys.
   std::vector<std::pair<std::string_view, std::string>> texts() const;
   bool is_present() const { return value_ != nullptr && !value_->is_null(); }

@@ -110,14 +110,14 @@ bool tolerates(const JsonValue& toleration, std::string_view key, std::string_vi
 
 }  // namespace
 
-PodTemplate read_template(const Field& field) {
+PodTemplate read_template(const ManifestField& field) {
   PodTemplate pods{.problems = &field.problems(), .path = field.path()};
   if (!field.is_present()) {
     field.refuse("expected the template of its pods", fmt::format("set {}", field.path()));
     return pods;
   }
-  const Field metadata = field.at("metadata");
-  const Field spec = field.at("spec");
+  const ManifestField metadata = field.at("metadata");
+  const ManifestField spec = field.at("spec");
   pods.labels = metadata.at("labels").value();
   pods.annotations = metadata.at("annotations").value();
   pods.spec = spec.value();

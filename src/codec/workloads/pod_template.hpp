@@ -26,7 +26,7 @@ struct PodTemplate {
 };
 
 /// Refuses a template that is not there.
-PodTemplate read_template(const Field& field);
+PodTemplate read_template(const ManifestField& field);
 
 /// Objects of the namespace that change pods on their way in.
 struct Admission {

@@ -15,6 +15,7 @@ constexpr std::array kinds = {
     WorkloadKind{"leaderworkerset.x-k8s.io", "LeaderWorkerSet", Scope::in_namespace,
                  expand_leader_worker_set},
     WorkloadKind{"kubeflow.org", "PyTorchJob", Scope::in_namespace, expand_pytorch_job},
+    WorkloadKind{"kubeflow.org", "MPIJob", Scope::in_namespace, expand_mpi_job},
     WorkloadKind{"ray.io", "RayJob", Scope::in_namespace, expand_ray_job},
     WorkloadKind{"ray.io", "RayCluster", Scope::in_namespace, expand_ray_cluster},
     WorkloadKind{"batch", "CronJob", Scope::in_namespace, expand_cron_job},
@@ -31,6 +32,7 @@ constexpr std::array kinds = {
     WorkloadKind{"trainer.kubeflow.org", "ClusterTrainingRuntime", Scope::everywhere, nullptr},
     WorkloadKind{"node.k8s.io", "RuntimeClass", Scope::everywhere, nullptr},
     WorkloadKind{"", "LimitRange", Scope::in_namespace, nullptr},
+    WorkloadKind{"", "ResourceQuota", Scope::in_namespace, nullptr},
 };
 
 struct UnsupportedKind {
@@ -38,7 +40,6 @@ struct UnsupportedKind {
   std::string_view name;
 };
 constexpr std::array unsupported_kinds = {
-    UnsupportedKind{"kubeflow.org", "MPIJob"},
     UnsupportedKind{"kubeflow.org", "TFJob"},
     UnsupportedKind{"kubeflow.org", "XGBoostJob"},
     UnsupportedKind{"kubeflow.org", "PaddleJob"},
@@ -115,8 +116,8 @@ bool is_being_deleted(Expansion& expansion, const Manifest& manifest) {
   return expansion.fields(manifest).at("metadata").at("deletionTimestamp").is_present();
 }
 
-bool has_condition(const Field& status, std::initializer_list<std::string_view> types) {
-  return std::ranges::any_of(status.at("conditions").items(), [&](const Field& condition) {
+bool has_condition(const ManifestField& status, std::initializer_list<std::string_view> types) {
+  return std::ranges::any_of(status.at("conditions").items(), [&](const ManifestField& condition) {
     const std::string type = condition.at("type").text();
     return std::ranges::find(types, type) != types.end() && condition.at("status").text() == "True";
   });

@@ -48,14 +48,16 @@ void expand_leader_worker_set(Expansion& expansion, const Manifest& manifest);
 void expand_train_job(Expansion& expansion, const Manifest& manifest);
 // expand_pytorch_job.cpp
 void expand_pytorch_job(Expansion& expansion, const Manifest& manifest);
+// expand_mpi_job.cpp
+void expand_mpi_job(Expansion& expansion, const Manifest& manifest);
 // expand_ray.cpp
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest);
 void expand_ray_job(Expansion& expansion, const Manifest& manifest);
 
 /// A Job that is there, or that a controller would make.
 struct JobOrder {
-  Field spec;
-  Field status;
+  ManifestField spec;
+  ManifestField status;
   std::string name;
   std::string uid;
   std::string_view template_key = "template";  ///< What the spec calls the template.
@@ -77,8 +79,8 @@ void expand_job_order(Expansion& expansion, const JobOrder& order);
 
 /// A JobSet that is there, or that a TrainJob's controller would make.
 struct JobSetOrder {
-  Field spec;
-  Field metadata;
+  ManifestField spec;
+  ManifestField metadata;
   std::string name;
   std::string uid;
   std::string group;      ///< PodGroup of all its pods; empty: none.
@@ -87,7 +89,7 @@ struct JobSetOrder {
 void expand_job_set_order(Expansion& expansion, JobSetOrder order);
 
 /// Conditions of these types say that an object has ended.
-bool has_condition(const Field& status, std::initializer_list<std::string_view> types);
+bool has_condition(const ManifestField& status, std::initializer_list<std::string_view> types);
 /// Its controller makes no pods for it any more.
 bool is_being_deleted(Expansion& expansion, const Manifest& manifest);
 

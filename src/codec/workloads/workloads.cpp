@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/check.hpp"
+#include "codec/unknown_fields.hpp"
 #include "codec/workloads/loss_rules.hpp"
 #include "codec/workloads/workload_kinds.hpp"
 #include "model/object_text.hpp"
@@ -46,9 +47,9 @@ bool is_only_named(const Manifest& manifest) {
 }
 
 /// Without a spec there is nothing to read, and one problem is enough.
-bool has_body(const Manifest& manifest, const Field& fields) {
+bool has_body(const Manifest& manifest, const ManifestField& fields) {
   if (fields.problems().has_errors() || is_only_named(manifest, fields.value())) return false;
-  const Field body = fields.at(fields.at("template").is_present() ? "template" : "spec");
+  const ManifestField body = fields.at(fields.at("template").is_present() ? "template" : "spec");
   if (body.value().as_object() != nullptr) return true;
   body.refuse(body.is_present()
                   ? fmt::format("expected a mapping, found {}", body.value().type_name())
@@ -69,7 +70,22 @@ std::string WorkloadPods::object() const { return object_text(kind, namespace_na
 
 struct Workloads::State {
   Manifests manifests;
+  std::size_t looked_at = 0;  ///< For unknown fields.
+
+  void warn_of_unknown_fields(const Manifest& manifest, Problems& problems);
 };
+
+void Workloads::State::warn_of_unknown_fields(const Manifest& manifest, Problems& problems) {
+  if (!manifest.uid.empty() || looked_at == objects_looked_at_max) return;
+  ++looked_at;
+  const auto tree = parse_json_value(manifest.text);
+  if (!tree) return;  // Reported when it is expanded.
+  for (Problem& problem : find_unknown_template_fields(*tree)) {
+    problem.origin = manifest.origin;
+    problem.object = manifest.object();
+    problems.push_back(std::move(problem));
+  }
+}
 
 Workloads::Workloads() : state_(std::make_unique<State>()) {}
 Workloads::~Workloads() = default;
@@ -89,6 +105,7 @@ Problems Workloads::add(std::string_view api_group, std::string_view kind, std::
       return {std::move(tree.error())};
     }
   }
+  if (row->expand != nullptr) state_->warn_of_unknown_fields(manifest, problems);
   const auto [at, is_new] = state_->manifests.try_emplace(key_of_manifest(manifest));
   Manifest& known = at->second;
   if (is_new) {
@@ -119,6 +136,19 @@ Problems Workloads::add(std::string_view api_group, std::string_view kind, std::
   manifest.being_deleted = known.being_deleted;
   known = std::move(manifest);
   return problems;
+}
+
+std::vector<ResourceQuota> Workloads::quotas(Problems& problems) const {
+  constexpr std::string_view kind = "ResourceQuota";
+  std::vector<ResourceQuota> quotas;
+  const Manifests& manifests = state_->manifests;
+  for (auto at = manifests.lower_bound({kind, "", "", ""});
+       at != manifests.end() && at->second.kind->name == kind && at->second.plane.empty(); ++at) {
+    if (auto quota = read_resource_quota(at->second, problems)) {
+      quotas.push_back(*std::move(quota));
+    }
+  }
+  return quotas;
 }
 
 Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload> asked,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "codec/workloads/resource_quotas.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {
@@ -80,13 +81,16 @@ class Workloads {
   /// `cluster` is what the rest of the input says; made pods may be added to it meanwhile.
   Expanded expand(const Cluster& cluster, std::span<const AskedWorkload> asked,
                   const MadePodSink& sink) const;
+  /// Of home; those that do not count are left out, and `problems` says why.
+  std::vector<ResourceQuota> quotas(Problems& problems) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Also what only helps to make pods: RuntimeClass, LimitRange, TrainingRuntime.
+/// Also what only helps to make pods or limits them: RuntimeClass, LimitRange, TrainingRuntime,
+/// ResourceQuota.
 bool is_workload_kind(std::string_view api_group, std::string_view kind);
 /// "Job" for "job"; empty when no kind that makes pods is called that.
 std::string_view workload_kind_called(std::string_view word);

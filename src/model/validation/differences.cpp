@@ -140,7 +140,7 @@ class Differences {
     for (const auto& [queue, sort] : queues_) {
       report(
           fmt::format("pods that name queue {}, which is no Queue here", shorten(queue)), sort,
-          "Kueue, Volcano or YuniKorn knows it",
+          "Kueue, Volcano or YuniKorn reads it",
           "the label counts as absent: the Queue of their namespace, else the Queue default, else "
           "no queue limits them",
           fmt::format("write a Queue {} of makeway.dev, with the weight that it has there",
@@ -173,7 +173,7 @@ class Differences {
   void add_opted_out() {
     if (opted_out_.count == 0) return;
     report("pods with allow-preemption: \"false\"", opted_out_,
-           "for YuniKorn the last resort, for others nothing",
+           "YuniKorn evicts them last; other schedulers ignore it",
            fmt::format("never evicted where trust allows the mark; else nothing ({})",
                        "docs/security.md"),
            fmt::format("label their namespaces {}=true where they may say so", names::trusted));

@@ -12,6 +12,7 @@
 #include "model/findings.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
+#include "model/object_at.hpp"
 #include "model/object_text.hpp"
 #include "model/validation/sums.hpp"
 #include "model/validation/validation.hpp"
@@ -100,18 +101,14 @@ void clamp(std::vector<Amount>& amounts) {
   for (Amount& item : amounts) item.amount = std::min(item.amount, amount_in_quarantine);
 }
 
-void mend_node(Cluster& cluster, const ObjectKeyView& key, const Problem& /*problem*/) {
-  const auto found = cluster.find_node(key.name, key.plane);
-  if (!found || !cluster.nodes().flags[*found].exists) return;
-  Node node = cluster.node(*found);
+// One overload for each kind that find_errors reports on. False: nothing of the object can stay.
+
+bool mend_object(const Cluster& /*cluster*/, Node& node, const Problem& /*problem*/) {
   clamp(node.allocatable);
-  cluster.apply(node);
+  return true;
 }
 
-void mend_pod(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  const auto found = cluster.find_pod(key.namespace_name, key.name, key.plane);
-  if (!found || cluster.pods().flags[*found].kernel) return;
-  Pod pod = cluster.pod(*found);
+bool mend_object(const Cluster& /*cluster*/, Pod& pod, const Problem& problem) {
   if (is_sum(problem)) {
     clamp(pod.requests);
   } else if (is_preemption_class(problem)) {
@@ -124,19 +121,16 @@ void mend_pod(Cluster& cluster, const ObjectKeyView& key, const Problem& problem
     std::erase_if(pod.labels, [](const Label& label) { return label.key == names::plane; });
   }
   hold(pod, problem);
-  cluster.apply(pod);
+  return true;
 }
 
 /// Without its object the members that run count as lone pods of their own priority, and the others
 /// wait for it (section 2).
-void mend_group(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  const auto found = cluster.find_group(key.namespace_name, key.name, key.plane);
-  if (!found || !cluster.groups()[*found].object) return;
-  if (is_class(problem)) return remove(cluster, ObjectKind::pod_group, key);
-  PodGroup group = *cluster.groups()[*found].object;
+bool mend_object(const Cluster& /*cluster*/, PodGroup& group, const Problem& problem) {
+  if (is_class(problem)) return false;
   if (is_preemption_class(problem)) group.priority.preemption_priority_class.clear();
   if (problem.field == "queue") group.queue.clear();
-  cluster.apply(group);
+  return true;
 }
 
 /// Mends Workloads one after the other. Finding one, or the groups that follow it, in the cluster
@@ -192,7 +186,7 @@ class WorkloadMender {
   std::map<ObjectKey, Known, ObjectKeyLess> workloads_;
 };
 
-void mend_class(Cluster& cluster, const ObjectKeyView& key, const Problem& /*problem*/) {
+void mend_class(Cluster& cluster, const ObjectKeyView& key) {
   const PriorityClass* const found = cluster.find_priority_class(key.name, key.plane);
   if (found == nullptr) return;
   PriorityClass clamped = *found;
@@ -201,14 +195,6 @@ void mend_class(Cluster& cluster, const ObjectKeyView& key, const Problem& /*pro
   }
   clamped.value = std::min(clamped.value, class_value_max);
   cluster.apply(clamped);
-}
-
-/// The object of home, to be changed.
-template <MappedObject Object>
-std::optional<Object> own_object(const Cluster& cluster, const ObjectKeyView& key) {
-  const auto& all = cluster.own<Object>();
-  const auto found = all.find(key);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// Mends Queues one after the other. Whether a queue is named as a parent costs a look at all of
@@ -220,23 +206,24 @@ class QueueMender {
   }
 
   void mend(const ObjectKeyView& key, const Problem& problem) {
-    std::optional<Queue> queue = own_object<Queue>(cluster_, key);
-    if (!queue) return;
+    const auto found = cluster_.own<Queue>().find(key);
+    if (found == cluster_.own<Queue>().end()) return;
+    Queue queue = found->second;
     if (is_sum(problem)) {
-      clamp(queue->guarantee);
-      clamp(queue->allocated);
-      clamp(queue->preempting);
+      clamp(queue.guarantee);
+      clamp(queue.allocated);
+      clamp(queue.preempting);
     } else if (problem.field == "spec.parent") {
-      --children_[queue->parent];
-      queue->parent.clear();
-    } else if (problem.field == "spec.namespaces" && is_parent(queue->name)) {
-      queue->namespaces.clear();
+      --children_[queue.parent];
+      queue.parent.clear();
+    } else if (problem.field == "spec.namespaces" && is_parent(queue.name)) {
+      queue.namespaces.clear();
     } else if (problem.field == "spec.namespaces") {
-      std::erase(queue->namespaces, problem.value);
+      std::erase(queue.namespaces, problem.value);
     } else {
-      queue->guarantee.clear();  // It lies above the limit.
+      queue.guarantee.clear();  // It lies above the limit.
     }
-    cluster_.apply(*queue);
+    cluster_.apply(queue);
   }
 
  private:
@@ -249,18 +236,15 @@ class QueueMender {
   std::map<std::string, std::int64_t> children_;
 };
 
-void mend_schedule(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  std::optional<ReplicaSchedule> schedule = own_object<ReplicaSchedule>(cluster, key);
-  if (!schedule) return;
-  if (!is_class(problem)) return remove(cluster, ObjectKind::replica_schedule, key);
-  schedule->priority_class.clear();
-  schedule->priority = 0;
-  schedule->unmet = 0;
-  cluster.apply(*schedule);
+bool mend_object(const Cluster& /*cluster*/, ReplicaSchedule& schedule, const Problem& problem) {
+  schedule.priority_class.clear();
+  schedule.priority = 0;
+  schedule.unmet = 0;
+  return is_class(problem);
 }
 
 /// The partition of the group in which a session is protected least.
-std::string humblest_partition(const Cluster& cluster, std::string_view group) {
+std::string least_protected_partition(const Cluster& cluster, std::string_view group) {
   const Partition* humblest = nullptr;
   const auto rank = [](const Partition& each) { return std::pair(!each.preemptible, each.tier); };
   for (const auto& [key, partition] : cluster.own<Partition>()) {
@@ -271,64 +255,39 @@ std::string humblest_partition(const Cluster& cluster, std::string_view group) {
 }
 
 /// Only one that holds nodes is kept, as a running one without anything that protects it.
-void mend_session(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  std::optional<Session> session = own_object<Session>(cluster, key);
-  if (!session) return;
-  if (!isolate_session(*session)) return remove(cluster, ObjectKind::session, key);
-  session->preemptible.reset();
+bool mend_object(const Cluster& cluster, Session& session, const Problem& problem) {
+  if (!isolate_session(session)) return false;
+  session.preemptible.reset();
   if (is_sum(problem)) {
-    for (Kernel& kernel : session->kernels) clamp(kernel.requests);
+    for (Kernel& kernel : session.kernels) clamp(kernel.requests);
   }
   if (problem.field == "spec.resourceGroup") {
     // No policy decides about it: whether it is leaving is not known either.
-    session->status.ends_at.reset();
-    session->status.fate.reset();
-    session->status.resume_after.reset();
+    session.status.ends_at.reset();
+    session.status.fate.reset();
+    session.status.resume_after.reset();
   }
   if (problem.field == "spec.partition") {
-    session->partition = humblest_partition(cluster, session->resource_group);
+    session.partition = least_protected_partition(cluster, session.resource_group);
   }
-  if (session->partition.empty()) session->status.phase = SessionPhase::running;
+  if (session.partition.empty()) session.status.phase = SessionPhase::running;
   if (problem.field == "status.phase") {
-    session->status.phase = SessionPhase::running;
-    session->status.ends_at.reset();
+    session.status.phase = SessionPhase::running;
+    session.status.ends_at.reset();
   }
-  cluster.apply(*session);
+  return true;
 }
 
-void mend_resource_group(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  std::optional<ResourceGroup> group = own_object<ResourceGroup>(cluster, key);
-  if (!group) return;
-  if (std::erase(group->nodes, problem.value) == 0) group->node_selector.clear();
-  cluster.apply(*group);
+bool mend_object(const Cluster& /*cluster*/, ResourceGroup& group, const Problem& problem) {
+  if (std::erase(group.nodes, problem.value) == 0) group.node_selector.clear();
+  return true;
 }
 
-void mend_partition(Cluster& cluster, const ObjectKeyView& key, const Problem& problem) {
-  std::optional<Partition> partition = own_object<Partition>(cluster, key);
-  if (!partition) return;
-  const bool known = problem.field == "spec.nodes";
-  if (known) std::erase(partition->nodes, problem.value);
-  // Without nodes it would lie over all of its group.
-  if (!known || partition->nodes.empty()) return remove(cluster, ObjectKind::partition, key);
-  cluster.apply(*partition);
+bool mend_object(const Cluster& /*cluster*/, Partition& partition, const Problem& problem) {
+  if (problem.field != "spec.nodes") return false;
+  std::erase(partition.nodes, problem.value);
+  return !partition.nodes.empty();  // Without nodes it would lie over all of its group.
 }
-
-struct Mender {
-  ObjectKind kind;
-  void (*mend)(Cluster& cluster, const ObjectKeyView& key, const Problem& problem);
-};
-
-/// Kinds that find_errors reports on, except Workloads and Queues.
-constexpr std::array menders = {
-    Mender{ObjectKind::node, mend_node},
-    Mender{ObjectKind::pod, mend_pod},
-    Mender{ObjectKind::pod_group, mend_group},
-    Mender{ObjectKind::priority_class, mend_class},
-    Mender{ObjectKind::replica_schedule, mend_schedule},
-    Mender{ObjectKind::session, mend_session},
-    Mender{ObjectKind::resource_group, mend_resource_group},
-    Mender{ObjectKind::partition, mend_partition},
-};
 
 /// Made when the first of their kind is wrong.
 struct KeptMenders {
@@ -338,16 +297,28 @@ struct KeptMenders {
 
 void mend(Cluster& cluster, KeptMenders& kept, const Problem& problem) {
   const NamedObject named = named_object(problem.object);
-  if (named.kind == row_of_kind(ObjectKind::workload).name) {
+  const ObjectKeyView& key = named.key;
+  if (named.kind == row_of<Workload>.name) {
     if (!kept.workloads) kept.workloads.emplace(cluster);
-    kept.workloads->mend(named.key, problem);
-  } else if (named.kind == row_of_kind(ObjectKind::queue).name) {
+    return kept.workloads->mend(key, problem);
+  }
+  if (named.kind == row_of<Queue>.name) {
     if (!kept.queues) kept.queues.emplace(cluster);
-    kept.queues->mend(named.key, problem);
+    return kept.queues->mend(key, problem);
   }
-  for (const Mender& mender : menders) {
-    if (row_of_kind(mender.kind).name == named.kind) mender.mend(cluster, named.key, problem);
-  }
+  if (named.kind == row_of<PriorityClass>.name) return mend_class(cluster, key);
+  const auto* const row = std::ranges::find(kind_rows, named.kind, &KindRow::name);
+  // A kernel is a row among the pods, and no object.
+  if (row == kind_rows.end() || (row->kind == ObjectKind::pod && key.name.contains('/'))) return;
+  Change found = object_at(cluster, {row->kind, std::string(key.plane),
+                                     std::string(key.namespace_name), std::string(key.name)});
+  const auto mend_found = [&](auto& object) {
+    if constexpr (requires { mend_object(cluster, object, problem); }) {
+      if (!mend_object(cluster, object, problem)) return remove(cluster, row->kind, key);
+      cluster.apply(object);
+    }
+  };
+  std::visit(mend_found, found);
 }
 
 /// Mends what `list` reports, until it reports nothing new: removing a class may break others.

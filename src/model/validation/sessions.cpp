@@ -143,8 +143,8 @@ void SessionCheck::check_membership(const Session& session, const std::string& o
       findings_.error({.object = object,
                        .field = "spec.preemptible",
                        .value = *session.preemptible ? "true" : "false",
-                       .message = "without partitions the priority of a session tells whether it "
-                                  "may be preempted",
+                       .message = "without partitions the priority decides whether a session may "
+                                  "be preempted",
                        .remedy = "set spec.priority, or divide the group into partitions"});
     }
     return;
@@ -295,8 +295,8 @@ void SessionCheck::lint_kernels() {
           {.object = text_of(session),
            .field = "spec.kernels",
            .value = shorten(kernel.node),
-           .message = fmt::format("kernel {} is on a node that is not of ResourceGroup {}: what it "
-                                  "holds there is of no use to its group",
+           .message = fmt::format("kernel {} is on a node outside ResourceGroup {}: its room there "
+                                  "does not count for the group",
                                   kernel.name, session.resource_group),
            .remedy = "add the node to the group, or end the session"});
     }

@@ -122,9 +122,11 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   }
   const std::string alternative = write_text(world.cluster(), other);
   const std::string key = write_text(world.cluster(), decided);
-  const bool equal = world.configuration().required_node.allow_equal_priority;
-  const std::string rule = write_text(
-      world.cluster(), {.code = equal ? ReasonCode::pinned_rule : ReasonCode::pinned_lower_rule});
+  const RequiredNodeSettings& settings = world.configuration().required_node;
+  const ReasonCode rule_code = settings.allow_higher_priority  ? ReasonCode::pinned_any_rule
+                               : settings.allow_equal_priority ? ReasonCode::pinned_rule
+                                                               : ReasonCode::pinned_lower_rule;
+  const std::string rule = write_text(world.cluster(), {.code = rule_code});
   const std::string asks = ask_text(ask);
   ask.victims.reserve(answer.victims.pods.size());
   world.budgets().start_trial();

@@ -35,12 +35,11 @@
 namespace makeway {
 namespace {
 
-/// While it lives, leaving pods count on the node by the rule of pinned asks.
+/// While it lives, the room of pods that leave the node soon is credited, or not.
 class PinnedRule {
  public:
-  PinnedRule(World& world, NodeIndex node)
-      : rule_(world, pods_of(world, node),
-              world.configuration().required_node.leaving_room == PinnedLeavingRoom::credited) {}
+  PinnedRule(World& world, NodeIndex node, bool credited)
+      : rule_(world, pods_of(world, node), credited) {}
 
  private:
   static std::span<const PodIndex> pods_of(const World& world, NodeIndex node) {
@@ -90,6 +89,10 @@ class PinnedAsk : public AskStrategy {
  private:
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
   const VictimClasses& classes();
+  /// YuniKorn credits leaving pods to no ask, except that a promise is kept until they are gone.
+  bool credits_leaving() const {
+    return settings_.leaving_room == PinnedLeavingRoom::credited || keeps_promise_;
+  }
   bool has_room();
   void look_at_now();
   void wait_in_turn(const std::function<bool()>& fits);
@@ -109,9 +112,10 @@ class PinnedAsk : public AskStrategy {
   NodeIndex node_;
   Shared& shared_;
   PlanAsk ask_;
-  std::optional<PodFit> fit_;  ///< In `after`.
-  std::optional<PodFit> now_;  ///< Made where `now` differs.
-  bool has_room_ = false;      ///< In `after`.
+  std::optional<PodFit> fit_;   ///< In `after`.
+  std::optional<PodFit> now_;   ///< Made where `now` differs.
+  bool keeps_promise_ = false;  ///< Its nomination comes true once leaving pods are gone.
+  bool has_room_ = false;       ///< In `after`.
   std::vector<PodIndex> victims_;
 };
 
@@ -140,7 +144,7 @@ void PinnedAsk::explain_lost_reservation() {
 
 /// Whichever pods leave.
 bool PinnedAsk::is_refused() {
-  const PinnedRule rule(world_, node_);
+  const PinnedRule rule(world_, node_, credits_leaving());
   fit_->keep_free({});
   std::optional<Refused> refused = fit_->refused_by_node(node_);
   if (!refused) {
@@ -176,7 +180,8 @@ void PinnedAsk::look_at_now() {
 }
 
 bool PinnedAsk::fits_now() {
-  const PinnedRule rule(world_, node_);
+  keeps_promise_ = !nominated_nodes().empty() && nomination_holds();
+  const PinnedRule rule(world_, node_, credits_leaving());
   has_room_ = has_room();
   if (!has_room_) return false;
   const bool may_bind = world_.may_bind(pod_, node_);
@@ -192,7 +197,7 @@ bool PinnedAsk::fits_now() {
 
 bool PinnedAsk::fits_soon() {
   if (!has_room_) return false;
-  const PinnedRule rule(world_, node_);
+  const PinnedRule rule(world_, node_, credits_leaving());
   wait_in_turn([this] { return !now_->check_unreserved(node_); });
   return true;
 }
@@ -215,7 +220,7 @@ std::vector<NodeIndex> PinnedAsk::nominated_nodes() const {
 }
 
 bool PinnedAsk::nomination_holds() {
-  const PinnedRule rule(world_, node_);
+  const PinnedRule rule(world_, node_, true);
   return has_room();
 }
 
@@ -229,7 +234,7 @@ std::vector<PodIndex> PinnedAsk::useful_late_pods() {
 }
 
 bool PinnedAsk::fits_late() {
-  const PinnedRule rule(world_, node_);
+  const PinnedRule rule(world_, node_, credits_leaving());
   if (!has_room()) return false;
   look_at_now();
   now_->take_turns_on(node_);
@@ -269,25 +274,31 @@ Shortfall PinnedAsk::shortfall() {
   return shortfall_of(fit_->requests(), free);
 }
 
-/// Both delays count: that of the reservation, and the one that every ask has.
+/// Both delays count: that of the reservation, which its age must exceed, and the one that every
+/// ask has.
 bool PinnedAsk::waits_out_delay() {
-  Time from = ask_.reservation->since + settings_.preemption_start_delay;
+  const Time now = world_.rules().now();
+  Time from = ask_.reservation->since;
+  if (settings_.preemption_start_delay.ms > 0) {
+    from = from + settings_.preemption_start_delay;
+    if (from == now) from = now + Duration{1};
+  }
   const Time created = world_.cluster().pods().created[pod_];
   from = std::max(from, world_.rules().delayed_until(created).value_or(from));
-  if (from <= world_.rules().now()) return false;
+  if (from <= now) return false;
   ask_.outcome = Outcome::waits;
   ask_.waits_until = from;
   ask_.reservation->preempts_from = from;
-  const Duration age = world_.rules().now() - ask_.reservation->since;
+  const Duration age = now - ask_.reservation->since;
   set_reason(
       world_.cluster(), ask_,
       {.code = age.ms == 0 ? ReasonCode::pinned_reserved_now : ReasonCode::pinned_reserved_since,
-       .arguments = {ask_.reservation->node, from - world_.rules().now(), age}});
+       .arguments = {ask_.reservation->node, from - now, age}});
   return true;
 }
 
 void PinnedAsk::preempt() {
-  const PinnedRule rule(world_, node_);
+  const PinnedRule rule(world_, node_, credits_leaving());
   reserve();
   const bool may_preempt = !unit().never_preempts || !settings_.honour_preemption_policy;
   if (!may_preempt) return never_preempts();
@@ -337,6 +348,11 @@ bool depends_on_victims(const Refused& refused) {
          refused.reason == RefusalReason::volume_limit;
 }
 
+/// Than that it lacks room: a limit or a budget.
+bool says_more(const Reason& failure) {
+  return failure.code != ReasonCode::ladder_uncovered && failure.code != ReasonCode::ladder_unfit;
+}
+
 void PinnedAsk::nothing_works(const VictimLadder& ladder) {
   std::optional<Refused> lasting = ladder.lasting();
   if (lasting && depends_on_victims(*lasting)) lasting.reset();
@@ -352,8 +368,10 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder) {
   const ReasonCode code = !lasting ? ReasonCode::pinned_no_victims
                           : kept   ? ReasonCode::pinned_unfit_beside_kept
                                    : ReasonCode::pinned_unfit_when_all_left;
+  Reasons lacking = {{.code = ReasonCode::as_written, .arguments = {refusal_sentence(refusal)}}};
+  if (!lasting && says_more(ladder.failure())) lacking.push_back(ladder.failure());
   set_reason(world_.cluster(), ask_,
-             {.code = code, .arguments = {ask_.reservation->node, refusal_sentence(refusal)}});
+             {.code = code, .arguments = {ask_.reservation->node, std::move(lacking)}});
   if (lasting) explain_pinned_holders(world_, classes(), node_, ask_);
 }
 

@@ -140,9 +140,9 @@ VictimLadder::Units VictimLadder::units_of(const Step& step) const {
   return units;
 }
 
-bool VictimLadder::covered(std::span<const std::int64_t> sum) const {
+bool VictimLadder::covered(std::span<const std::int64_t> sum, Coverage coverage) const {
   const Shortfall& shortfall = task_.shortfall;
-  const bool own = settings_.coverage == Coverage::own_sum;
+  const bool own = coverage == Coverage::own_sum;
   for (std::size_t entry = 0; entry < sum.size(); ++entry) {
     const bool pods = own && shortfall.resources[entry] == resource_pods;
     const std::int64_t needed = own ? shortfall.asked[entry] : shortfall.missing(entry);
@@ -168,7 +168,7 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
   for (std::uint32_t at = 0; at < task_.candidates.units.size(); ++at) {
     const PinnedCandidate& each = unit(at);
     if (each.victim_class >= step.classes || each.size != 1) continue;
-    if (!covered(task_.candidates.frees(at))) continue;
+    if (!covered(task_.candidates.frees(at), Coverage::shortfall)) continue;
     any_covers = true;
     const std::int64_t deviation = deviation_ppm(at);
     if (deviation > settings_.deviation_percent * ppm_of_percent) continue;
@@ -245,7 +245,7 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
       order, [&](std::uint32_t at) { return std::ranges::find(blockers_, at) != blockers_.end(); });
   std::size_t sorted = 0;
   std::size_t next = 0;
-  for (; next < order.size() && !covered(sum); ++next) {
+  for (; next < order.size() && !covered(sum, settings_.coverage); ++next) {
     if (next == sorted) {
       sorted = std::min(order.size(), sorted == 0 ? chunk_first : sorted * 4);
       std::partial_sort(order.begin() + static_cast<std::ptrdiff_t>(next),
@@ -266,7 +266,7 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
   }
   // A resource that no candidate holds is never covered by them: all of them go, if that helps.
   const bool all_go = settings_.coverage == Coverage::own_sum;
-  if (chosen.empty() || (!all_go && !covered(sum))) return std::nullopt;
+  if (chosen.empty() || (!all_go && !covered(sum, settings_.coverage))) return std::nullopt;
   std::optional<LadderAnswer> answer = finish(step, std::move(chosen));
   if (answer && next < order.size()) {
     const auto rest = order.begin() + static_cast<std::ptrdiff_t>(next);
@@ -302,13 +302,14 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
     pods += unit(at).size;
     task_.candidates.add_frees(at, sum);
     while (pods > settings_.max_victims) {
+      failure_ = {.code = ReasonCode::ladder_too_many, .arguments = {settings_.max_victims}};
       const std::uint32_t least = order[order.size() - 1 - window.begin()->second];
       window.erase(window.begin());
       pods -= unit(least).size;
       const std::span<const std::int64_t> frees = task_.candidates.frees(least);
       for (std::size_t each = 0; each < sum.size(); ++each) sum[each] -= frees[each];
     }
-    if (!covered(sum)) continue;
+    if (!covered(sum, settings_.coverage)) continue;
     Units chosen;
     chosen.reserve(window.size());
     for (const auto& [value, back] : window) chosen.push_back(order[order.size() - 1 - back]);
@@ -352,13 +353,20 @@ std::int64_t VictimLadder::deviation_ppm(std::uint32_t at) const {
   return largest;
 }
 
+/// How much of what is missing it frees; where the largest go first, its size in terms of the
+/// request, of which every pod is one of `pods`.
 std::int64_t VictimLadder::worth(std::uint32_t at) const {
   const std::span<const std::int64_t> frees = task_.candidates.frees(at);
+  const bool by_size = settings_.multiple_order == MultipleOrder::largest_first;
   std::int64_t sum = 0;
   for (std::size_t entry = 0; entry < frees.size(); ++entry) {
-    const std::int64_t missing = task_.shortfall.missing(entry);
-    if (missing == 0) continue;
-    sum += scaled(std::min(frees[entry], missing), missing, 1'000, false);
+    const bool pods = task_.shortfall.resources[entry] == resource_pods;
+    const std::int64_t whole = !by_size ? task_.shortfall.missing(entry)
+                               : pods   ? 0
+                                        : task_.shortfall.asked[entry];
+    if (whole <= 0) continue;
+    const std::int64_t part = by_size ? frees[entry] : std::min(frees[entry], whole);
+    sum = saturated_add(sum, scaled(part, whole, 1'000, false));
   }
   return sum;
 }

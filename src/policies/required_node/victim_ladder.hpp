@@ -59,6 +59,8 @@ class VictimLadder {
   std::optional<LadderAnswer> climb();
   /// Without an answer: what the ask lacks although every candidate is gone; none: nothing.
   const std::optional<Refused>& lasting() const { return lasting_; }
+  /// Why the last step found nothing.
+  const Reason& failure() const { return failure_; }
 
   /// In millionths, rounded up.
   std::int64_t deviation_ppm(std::uint32_t at) const;
@@ -66,7 +68,9 @@ class VictimLadder {
   bool before(std::uint32_t a, std::uint32_t b) const;
   std::int64_t worth(std::uint32_t at) const;
   /// Alone.
-  bool covers(std::uint32_t at) const { return covered(task_.candidates.frees(at)); }
+  bool covers(std::uint32_t at) const {
+    return covered(task_.candidates.frees(at), Coverage::shortfall);
+  }
   Time started(const PinnedCandidate& candidate) const {
     return candidate.whole ? candidate.started : world_.rules().started(candidate.first);
   }
@@ -100,7 +104,7 @@ class VictimLadder {
   bool add_fallen(VictimList& victims);
   void name_units(LadderAnswer& answer) const;
   VictimList list_of(std::span<const std::uint32_t> chosen) const;
-  bool covered(std::span<const std::int64_t> sum) const;
+  bool covered(std::span<const std::int64_t> sum, Coverage coverage) const;
   bool fits_budgets(std::uint32_t at);
   void remove(std::span<const std::uint32_t> chosen);
   const PinnedCandidate& unit(std::uint32_t at) const { return task_.candidates.units[at]; }
@@ -116,7 +120,7 @@ class VictimLadder {
   bool by_room_ = true;    ///< The same, and arithmetic alone says whether a choice is one.
   Units blockers_;
   std::optional<Refused> lasting_;
-  Reason failure_;  ///< Of the last try.
+  Reason failure_ = {.code = ReasonCode::ladder_unfit};  ///< Of the last try.
 };
 
 }  // namespace makeway

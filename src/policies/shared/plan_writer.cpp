@@ -19,7 +19,7 @@ struct Template {
   std::string_view words;
 };
 
-constexpr std::array<Template, 288> templates = {{
+constexpr std::array<Template, 290> templates = {{
     // Shared by policies.
     {ReasonCode::as_written, "{0}"},
     {ReasonCode::named, "{0}"},
@@ -121,6 +121,8 @@ constexpr std::array<Template, 288> templates = {{
      "{2|pod|pods} {1|fits|fit}, on {3} {3|node|nodes}"},
     {ReasonCode::group_search_ended,
      "no placement found for enough of its pods before {0} ended the search"},
+    {ReasonCode::group_free_room_unproven,
+     "; free room for them is not ruled out: {0} was reached"},
     {ReasonCode::group_spoils_places,
      "no placement found that leaves every other pod the place it was promised or "
      "nominated to"},
@@ -220,11 +222,12 @@ constexpr std::array<Template, 288> templates = {{
      "does not fit on node {0} beside those for whom room is kept there, even with "
      "every evictable pod gone: {1}"},
     {ReasonCode::pinned_no_victims,
-     "no victims found on node {0} by required_node.victimSelection: {1}"},
+     "no victims found on node {0} by required_node.victimSelection: {1:;}"},
     {ReasonCode::pinned_pods_leave,
      "{0} {0|pod|pods} must leave {1}, the only node it can run on ({2:+}, {3})"},
     {ReasonCode::pinned_rule, "required node: pods of equal or lower priority leave the node"},
     {ReasonCode::pinned_lower_rule, "required node: pods of lower priority leave the node"},
+    {ReasonCode::pinned_any_rule, "required node: pods of any priority leave the node"},
     {ReasonCode::equal_priority, "equal priority ({0}), and the ask can run on this node only"},
     {ReasonCode::higher_priority, "higher priority ({0} > {1}), which does not protect it here"},
     {ReasonCode::no_other_pod, "none: no other pod could leave"},
@@ -243,10 +246,12 @@ constexpr std::array<Template, 288> templates = {{
     {ReasonCode::ladder_deviates, "no candidate that covers it is within {0} %"},
     {ReasonCode::ladder_deviates_or_budgets,
      "no candidate that covers it is within {0} % and within budgets"},
-    {ReasonCode::ladder_too_many, "more than {0} pods would have to leave"},
+    {ReasonCode::ladder_too_many,
+     "more than {0} pods would have to leave (required_node.maxVictims)"},
     {ReasonCode::ladder_groups_unfit, "it would not fit with the rest of their groups gone"},
     {ReasonCode::ladder_groups_too_many,
-     "with the rest of their groups more than {0} pods would have to leave"},
+     "with the rest of their groups more than {0} pods would have to leave "
+     "(required_node.maxVictims)"},
     {ReasonCode::ladder_uncovered, "no candidate covers the shortfall"},
     {ReasonCode::ladder_blocked, "a pod of a later class is in the way"},
     {ReasonCode::ladder_budgets, "a budget protects a pod that would have to leave"},

@@ -49,7 +49,9 @@ class VictimChoice {
 
   struct Task {
     NodeIndex node;
-    const VictimList& list;  ///< Potential victims, all of them removed from `fit`'s world.
+    /// Potential victims, all of them removed from `fit`'s world, where the ask fits then, or may
+    /// fit once some are back (`may_change_later`).
+    const VictimList& list;
     const ScoreTerms* not_worse_than = nullptr;  ///< Sets that are worse are of no interest.
     const Score& score;
     std::int64_t steps_max = 0;

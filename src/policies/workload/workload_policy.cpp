@@ -305,7 +305,7 @@ class WorkloadPolicy : public Policy {
   World& world_;
   const Cluster& cluster_;
   std::optional<AskClasses> classes_;
-  std::set<GroupIndex> reported_;  ///< Groups whose pods' priorities were looked at.
+  std::optional<std::set<PodIndex>> asking_pods_;  ///< Of the whole plan; made when it is needed.
 };
 
 std::optional<Problem> WorkloadPolicy::collect_turns(std::vector<AskTurn>& turns) {
@@ -354,33 +354,33 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
     group = cluster_.find_group(ask.namespace_name, ask.name, ask.plane);
     since = pending_since(cluster_, cluster_.groups()[*group]);
   } else {
-    const PodIndex pod = *cluster_.find_pod(ask.namespace_name, ask.name, ask.plane);
-    since = cluster_.pods().created[pod];
-    const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
-    if (unit.kind == UnitKind::group) group = unit.group;
+    since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name, ask.plane)];
   }
   lost_.report(ask);
   losses.add(ask, since);
   add_evictions(cluster_, ask, plan);
   add_placements(cluster_, ask, plan);
   add_wait(ask, plan);
-  if (group && reported_.insert(*group).second) {  // Once, whichever pod of it asks.
-    if (auto status = priority_condition(cluster_, *group)) {
-      plan.status.push_back(*std::move(status));
-    }
-  }
   add_unscheduled(ask, is_group ? "PodGroupInitiallyScheduled" : "PodScheduled", plan);
   if (is_group) add_unscheduled_members(ask, cluster_.groups()[*group]);
 }
 
-/// A pod of a group that cannot be placed says so itself: a reader of the pod need not know where
-/// to look further. Members that ask for themselves have a word of their own.
+/// A pending pod of a group that is not placed, or only once pods have left, says so itself: a
+/// reader of the pod need not know where to look further. While the group waits for that nothing is
+/// new to say. Members that ask for themselves have a word of their own.
 void WorkloadPolicy::add_unscheduled_members(const PlanAsk& ask, const Group& group) {
-  const bool unplaced = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
-  if (!unplaced) return;
+  if (ask.outcome == Outcome::fits || ask.outcome == Outcome::waits) return;
+  if (!asking_pods_) {
+    asking_pods_.emplace();
+    for (const PlanAsk& each : draft_.plan.asks) {
+      if (each.kind != AskKind::pod) continue;
+      asking_pods_->insert(*cluster_.find_pod(each.namespace_name, each.name, each.plane));
+    }
+  }
   std::vector<PodIndex> pending;
   for (const PodIndex pod : group.members) {
-    if (cluster_.pending_pods().contains(pod)) pending.push_back(pod);
+    const bool asks = asking_pods_->contains(pod);
+    if (cluster_.pending_pods().contains(pod) && !asks) pending.push_back(pod);
   }
   std::ranges::sort(pending, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
   const Sentence sentence = write_reason(

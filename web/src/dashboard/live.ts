@@ -28,14 +28,14 @@ function joinNodes(before: NodeRow[], changes: Changes): NodeRow[] {
   return sorted;
 }
 
-function joinFeed(before: Preemption[], news: Preemption[]): Preemption[] {
+function joinFeed(before: Preemption[], added: Preemption[]): Preemption[] {
   const last = before[0]?.id ?? 0;
-  return [...news.filter((each) => each.id > last), ...before].slice(0, feedMax);
+  return [...added.filter((each) => each.id > last), ...before].slice(0, feedMax);
 }
 
-function joinSeries(before: Sample[], news: Sample[]): Sample[] {
+function joinSeries(before: Sample[], added: Sample[]): Sample[] {
   const last = before.at(-1)?.[0] ?? 0;
-  return [...before, ...news.filter((each) => (each[0] ?? 0) > last)].slice(-samplesMax);
+  return [...before, ...added.filter((each) => (each[0] ?? 0) > last)].slice(-samplesMax);
 }
 
 /** A frame says what changed; applied twice, it changes nothing more. */

@@ -30,6 +30,15 @@ std::string nodes_text(const World& world, const GroupCandidate& other) {
   return few_names(std::move(nodes));
 }
 
+/// A pod that only the other plan for the same nodes spares; none: its members have changed places,
+/// and to users it is the same plan.
+std::optional<PodIndex> spared_by(const GroupCandidate& other, const GroupCandidate& chosen) {
+  for (const PodIndex pod : chosen.victims.pods) {
+    if (std::ranges::find(other.victims.pods, pod) == other.victims.pods.end()) return pod;
+  }
+  return std::nullopt;
+}
+
 /// What decided between two plans; of equal scores a preferred topology before names.
 Reason decided_on(const GroupCandidate& plan, const GroupCandidate& against) {
   const bool by_level = plan.domain->level != against.domain->level;
@@ -81,7 +90,16 @@ void explain_group_victims(World& world, const GroupCandidate& chosen, const Gro
       .alternative = {.code = ReasonCode::no_other_placement},
       .key = {.code = ReasonCode::only_candidate},
       .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims};
-  const std::string others_nodes = other == nullptr ? std::string() : nodes_text(world, *other);
+  Reason place{.code = ReasonCode::as_written,
+               .arguments = {other == nullptr ? std::string() : nodes_text(world, *other)}};
+  if (other != nullptr && nodes_text(world, *other) == nodes_text(world, chosen)) {
+    const std::optional<PodIndex> spared = spared_by(*other, chosen);
+    if (!spared) other = nullptr;
+    if (spared) {
+      place = {.code = ReasonCode::of_object,
+               .arguments = {nodes_text(world, *other) + ", sparing", *spared}};
+    }
+  }
   if (ask.placement_given) {
     cause.alternative = {.code = ReasonCode::nodes_were_given};
     cause.key = {.code = ReasonCode::by_given_place};
@@ -89,7 +107,7 @@ void explain_group_victims(World& world, const GroupCandidate& chosen, const Gro
     const std::string& domain = other->domain->name;
     cause.alternative = {
         .code = domain.empty() ? ReasonCode::other_placement : ReasonCode::other_placement_in,
-        .arguments = {others_nodes, domain}};
+        .arguments = {place, domain}};
     cause.key = decided_on(chosen, *other);
   }
   ask.domain = chosen.domain->name;
@@ -97,8 +115,8 @@ void explain_group_victims(World& world, const GroupCandidate& chosen, const Gro
   ask.explanation.cascades = chosen.cascades;
   explain_spared(world, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   if (other == nullptr || chosen.victims.pods.empty()) return;
-  PlanAlternative alternative =
-      alternative_of(world.cluster(), others_nodes, other->score, other->victims, chosen.score);
+  PlanAlternative alternative = alternative_of(world.cluster(), write_text(world.cluster(), place),
+                                               other->score, other->victims, chosen.score);
   alternative.domain = other->domain->name;
   alternative.lost_on = write_text(world.cluster(), decided_on(*other, chosen));
   ask.explanation.alternatives.push_back(std::move(alternative));

@@ -28,9 +28,11 @@ std::vector<PodOnNode> GroupPlacer::place(const Goal& goal) {
   // A member that looks at others may find a place once these have one.
   const bool again = after_.constrained() &&
                      planning_.configuration.workload.put_back_scope == PutBackScope::every_node;
+  bool bounded = !goal.first_round_ends;
   for (bool placed = true; placed;) {
     const std::size_t before = places.size();
-    open = place_round(goal, open, places);
+    open = place_round(goal, open, places, bounded);
+    bounded = true;
     placed = again && places.size() > before && !open.empty() && !bound_reached_;
   }
   if (places.size() >= goal.avoid_nominated_room_after) after_.respect_every_nomination(false);
@@ -40,14 +42,14 @@ std::vector<PodOnNode> GroupPlacer::place(const Goal& goal) {
 
 /// Returns those that found no place.
 std::vector<PodIndex> GroupPlacer::place_round(const Goal& goal, std::span<const PodIndex> members,
-                                               std::vector<PodOnNode>& places) {
+                                               std::vector<PodOnNode>& places, bool bounded) {
   std::vector<PodIndex> without;
   std::size_t left = members.size();
   for (const PodIndex member : members) {
     if (places.size() >= goal.enough) break;
     const bool too_few = !after_.constrained() && places.size() + left < goal.needed;
     --left;
-    if (steps_.out()) bound_reached_ = true;
+    if (bounded && steps_.out()) bound_reached_ = true;
     if (too_few || bound_reached_ || !place_member(goal, member, places)) {
       without.push_back(member);
     }

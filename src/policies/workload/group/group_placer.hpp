@@ -74,6 +74,8 @@ class GroupPlacer {
     std::size_t enough = 0;             ///< No more than these.
     /// Those after so many take no room that is nominated to any pod, however unimportant.
     std::size_t avoid_nominated_room_after = std::numeric_limits<std::size_t>::max();
+    /// Every member is tried once, whatever the bound: members x nodes is one, too.
+    bool first_round_ends = false;
   };
 
   /// Those that found a place; they are in the worlds afterwards, or expected on nodes that are to
@@ -87,7 +89,7 @@ class GroupPlacer {
 
  private:
   std::vector<PodIndex> place_round(const Goal& goal, std::span<const PodIndex> members,
-                                    std::vector<PodOnNode>& places);
+                                    std::vector<PodOnNode>& places, bool bounded);
   bool place_member(const Goal& goal, PodIndex member, std::vector<PodOnNode>& places);
   bool spoils(std::span<const PodOnNode> places);
   std::optional<NodeIndex> node_for(PodIndex member);

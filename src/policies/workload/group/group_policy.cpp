@@ -55,11 +55,11 @@ class GroupAsk : public AskStrategy {
     if (!now_) now_.emplace(world_, world_.now(), task_.members);
     return *now_;
   }
-  /// The rules of kube-scheduler, made once an ask.
-  PlanningRules as_kube_scheduler() {
+  /// Made once an ask. The first round is also how kube-scheduler 1.37 places members.
+  PlanningRules as_kep_5710() {
     if (!simple_) {
       simple_.emplace(world_,
-                      replay_of(bundle_of(Compatibility::kube_1_37), world_.configuration()));
+                      replay_of(bundle_of(Compatibility::kep_5710), world_.configuration()));
     }
     return simple_->planning();
   }
@@ -96,6 +96,7 @@ class GroupAsk : public AskStrategy {
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;          ///< And victims are taken for the minimum only.
   bool given_apart_ = false;           ///< No domain contains the places that are given.
+  std::string_view free_room_bound_;   ///< That ended a search for free room; empty: none did.
   bool avoid_nominated_room_ = false;  ///< No member takes room that is nominated to another ask.
   bool stays_ = false;                 ///< It has places, and others could lose theirs if it moved.
   bool waits_for_queue_ = false;       ///< Nodes have room now.
@@ -485,12 +486,12 @@ std::vector<PodOnNode> GroupAsk::places_in(const GroupDomain& domain, MemberFits
       const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
       try_again(planning, smallest_first);
     }
-    // Where members look at others, another order and other nodes may do.
-    if (places.size() < task_.needed && after_->constrained() &&
+    // Law 1: where the others find free room, no pod leaves. Unless any order does as well.
+    if (places.size() < task_.needed && !after_->countable() &&
         planning.configuration.workload.start_from_simple_plans) {
       std::vector<PodIndex> by_creation = task_.members;
       order_members(world_, MemberOrder::creation, by_creation);
-      try_again(as_kube_scheduler(), by_creation);
+      try_again(as_kep_5710(), by_creation);
     }
   } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
@@ -511,8 +512,12 @@ std::vector<PodOnNode> GroupAsk::places_of(const PlanningRules& planning,
       placer.place({.members = members,
                     .needed = task_.needed,
                     .enough = max_members_,
-                    .avoid_nominated_room_after = avoid_nominated_room_ ? 0 : task_.wanted});
-  if (placer.bound_reached()) note_bound(ask_.bounds_reached, placer.bound());
+                    .avoid_nominated_room_after = avoid_nominated_room_ ? 0 : task_.wanted,
+                    .first_round_ends = true});
+  if (placer.bound_reached()) {
+    note_bound(ask_.bounds_reached, placer.bound());
+    free_room_bound_ = placer.bound();
+  }
   return places;
 }
 
@@ -598,6 +603,10 @@ void GroupAsk::preempt() {
              outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
              : outcome == Outcome::waits ? waits_reason()
                                          : group_preempts_reason(ask_, task_.members.size()));
+  if (outcome != Outcome::preempts || free_room_bound_.empty()) return;
+  add_reason(
+      world_.cluster(), ask_,
+      {.code = ReasonCode::group_free_room_unproven, .arguments = {std::string(free_room_bound_)}});
 }
 
 /// The best score over all domains, the first domain of equals.

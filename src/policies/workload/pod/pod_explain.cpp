@@ -214,10 +214,11 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
   for (PlanRefusal& refusal : ask.explanation.refusals.edit()) {
     if (refusal.reason != RefusalReason::resource) continue;
     const NodeIndex nearest = *cluster.find_node(refusal.example);
-    if (is_large_enough(world, pod, nearest, refusal.detail)) {
-      add_holders(world, pod, ask, nearest, refusal);
-      continue;
-    }
+    const bool large_enough = is_large_enough(world, pod, nearest, refusal.detail);
+    if (large_enough) add_holders(world, pod, ask, nearest, refusal);
+    // Of the nodes for a gang the nearest may be one that another member takes.
+    const bool others_help = !large_enough || ask.kind == AskKind::pod_group;
+    if (!refusal.holders.empty() || !others_help) continue;
     // Too small for it, whichever pods leave. Of the nodes that are not, the first says more.
     std::size_t looked_at = 0;
     for (const NodeIndex node : world.survey().nodes()) {

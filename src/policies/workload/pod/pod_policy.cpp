@@ -348,6 +348,8 @@ void PodAsk::search_all(VictimSearch& search) {
   trim();
   if (!only_ && !in_domain_ && best_.empty()) refusals_.add_other_regimes(after());
   answer_.explanation.refusals = refusals_.refusals(world_.survey());
+  // Without a place nothing_works says which pods hold the room.
+  if (draft_.explain && !best_.empty()) explain_holders(world_, pod_, answer_);
 }
 
 /// Only nodes that can be among the best two, which is what the answer and its cause need.

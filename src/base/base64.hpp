@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace makeway::kube {
+namespace makeway {
 
 std::string encode_base64(std::string_view bytes);
 
 /// None: it is no base64.
 std::optional<std::string> decode_base64(std::string_view text);
 
-}  // namespace makeway::kube
+}  // namespace makeway

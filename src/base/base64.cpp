@@ -1,8 +1,8 @@
-#include "kube/base64.hpp"
+#include "base/base64.hpp"
 
 #include <cstdint>
 
-namespace makeway::kube {
+namespace makeway {
 namespace {
 
 constexpr int no_digit = -1;
@@ -69,4 +69,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace makeway::kube
+}  // namespace makeway

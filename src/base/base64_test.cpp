@@ -1,10 +1,10 @@
-#include "kube/base64.hpp"
+#include "base/base64.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/prng.hpp"
 
-namespace makeway::kube {
+namespace makeway {
 namespace {
 
 TEST(Base64, DecodesWhatFilesHold) {
@@ -32,4 +32,4 @@ TEST(Base64, ComesBackAsItWas) {
 }
 
 }  // namespace
-}  // namespace makeway::kube
+}  // namespace makeway

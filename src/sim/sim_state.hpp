@@ -1,4 +1,4 @@
-// SimGround: what the parts of the simulated world share.
+// SimState: what the parts of the simulated world share.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace makeway {
 //
 // Events of the same instant happen in the order in which they were planned.
 
-enum class Happening : std::uint8_t {
+enum class EventKind : std::uint8_t {
   arrives,         ///< A task.
   ends,            ///< A run.
   gone,            ///< A pod that was evicted.
@@ -43,7 +43,7 @@ enum class Happening : std::uint8_t {
 struct Event {
   Time when;
   std::uint64_t number = 0;
-  Happening what = Happening::arrives;
+  EventKind what = EventKind::arrives;
   std::uint32_t subject = 0;
   std::uint32_t life = 0;  ///< The runner it is for: no later one in its place has that number.
   std::int64_t member = 0;
@@ -145,8 +145,8 @@ class SimWatch {
   std::map<WatchKey, Held> held_;
 };
 
-struct SimGround {
-  SimGround(const SimLoad& from, const SimOptions& how);
+struct SimState {
+  SimState(const SimLoad& from, const SimOptions& how);
 
   void show(Change change) { watch.show(std::move(change), now); }
   /// An action of the plan is not carried out. `by_fault`: the planner could not know; otherwise
@@ -161,6 +161,8 @@ struct SimGround {
   void count_running(const Pod& pod, std::int64_t more);
   /// When a pod is gone that has a deletion timestamp; none: never.
   std::optional<Time> gone_at(const Pod& pod);
+  /// The same for a pod that was leaving from the start: no fault of ours holds it back.
+  std::optional<Time> adopted_gone_at(const Pod& pod);
 
   const SimLoad& load;  ///< Outlives it.
   SimOptions options;

@@ -1,4 +1,4 @@
-#include "sim/sim_ground.hpp"
+#include "sim/sim_state.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ Time last_arrival(const SimLoad& load, Time start) {
 
 }  // namespace
 
-SimGround::SimGround(const SimLoad& from, const SimOptions& how)
+SimState::SimState(const SimLoad& from, const SimOptions& how)
     : load(from),
       options(how),
       now(how.start),
@@ -36,28 +36,28 @@ SimGround::SimGround(const SimLoad& from, const SimOptions& how)
   if (metrics.scarce.empty()) metrics.scarce = "cpu";
 }
 
-void SimGround::refuse(Receipt receipt, bool by_fault) {
+void SimState::refuse(Receipt receipt, bool by_fault) {
   ++(by_fault ? faults.counts().refused : metrics.refused);
   watch.refuse(std::move(receipt));
 }
 
-bool SimGround::is_unseen(ObjectKind kind, const std::string& namespace_name,
-                          const std::string& name, const std::string& plane) const {
+bool SimState::is_unseen(ObjectKind kind, const std::string& namespace_name,
+                         const std::string& name, const std::string& plane) const {
   return faults.touched(sim_name(namespace_name, name, plane)) ||
          watch.holds_back(kind, namespace_name, name, plane);
 }
 
-void SimGround::occupy(const Pod& pod, std::int64_t sign) {
+void SimState::occupy(const Pod& pod, std::int64_t sign) {
   if (pod.node.empty()) return;
   nodes.occupy(place_of(pod), pod.priority.value_or(0), nodes.pod_row(pod.requests), sign);
 }
 
-void SimGround::count_running(const Pod& pod, std::int64_t more) {
+void SimState::count_running(const Pod& pod, std::int64_t more) {
   if (budgets.empty() || !budgets.count(pod, more)) return;
-  agenda.expect({.when = now + budgets_take, .what = Happening::budgets});
+  agenda.expect({.when = now + budgets_take, .what = EventKind::budgets});
 }
 
-std::optional<Time> SimGround::gone_at(const Pod& pod) {
+std::optional<Time> SimState::gone_at(const Pod& pod) {
   if (options.behaviour.late) {
     const std::optional<Duration> late = options.behaviour.late(pod, now);
     if (!late) return std::nullopt;
@@ -67,6 +67,12 @@ std::optional<Time> SimGround::gone_at(const Pod& pod) {
   ++faults.counts().stuck;
   if (faults.random().chance(50)) return std::nullopt;
   return *pod.deletion + Duration{faults.random().between(600'000, 3'600'000)};
+}
+
+std::optional<Time> SimState::adopted_gone_at(const Pod& pod) {
+  if (options.behaviour.late) return gone_at(pod);
+  if (options.behaviour.overdue_stay && *pod.deletion < now) return std::nullopt;
+  return std::max(*pod.deletion, now);
 }
 
 std::string sim_name(const std::string& namespace_name, const std::string& name,
@@ -107,7 +113,7 @@ void SimWatch::show(Change change, Time now) {
   Held& held = held_[std::move(key)];
   held.until = until;
   held.changes.push_back(std::move(change));
-  agenda_.expect({.when = until, .what = Happening::shown});
+  agenda_.expect({.when = until, .what = EventKind::shown});
 }
 
 bool SimWatch::holds_back(ObjectKind kind, const std::string& namespace_name,

@@ -1,6 +1,7 @@
-// Desk: one thread for questions whose answers take long, such as reading a journal. One at a time;
-// a question is refused when too many wait. A bug in a question costs that question. Questions of
-// connections that were closed are dropped: before they begin, and when they check, on the way.
+// QuestionThread: one thread for questions whose answers take long, such as reading a journal. One
+// at a time; a question is refused when too many wait. A bug in a question costs that question.
+// Questions of connections that were closed are dropped: before they begin, and when they check, on
+// the way.
 #pragma once
 
 #include <condition_variable>
@@ -15,18 +16,18 @@
 
 namespace makeway::server {
 
-class Desk {
+class QuestionThread {
  public:
-  /// A long question checks now and then whether it is over: the connection was closed, or the
-  /// desk closes.
+  /// A long question checks now and then whether it is over: the connection was closed, or `stop`
+  /// was called.
   using IsOver = std::function<bool()>;
   using Question = std::function<void(const IsOver& is_over)>;
 
-  explicit Desk(Containment containment = {}, std::size_t waiting_max = 16)
+  explicit QuestionThread(Containment containment = {}, std::size_t waiting_max = 16)
       : containment_(containment), waiting_max_(waiting_max) {}
-  Desk(const Desk&) = delete;
-  Desk& operator=(const Desk&) = delete;
-  ~Desk() { stop(); }
+  QuestionThread(const QuestionThread&) = delete;
+  QuestionThread& operator=(const QuestionThread&) = delete;
+  ~QuestionThread() { stop(); }
 
   /// False: too many wait, or it is closed. `has_left`: the connection was closed; from any thread.
   bool ask(Question question, IsOver has_left = never);

@@ -1,4 +1,4 @@
-#include "server/desk.hpp"
+#include "server/question_thread.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,37 +11,38 @@
 namespace makeway::server {
 namespace {
 
-/// A desk whose thread is busy with a question that ends on request, or is over.
-class DeskTest : public testing::Test {
+/// A thread that is busy with a question that ends on request, or is over.
+class QuestionThreadTest : public testing::Test {
  protected:
-  void keep_busy(Desk::IsOver has_left) {
+  void keep_busy(QuestionThread::IsOver has_left) {
     std::promise<void> begun;
-    EXPECT_TRUE(desk.ask(
-        [&](const Desk::IsOver& is_over) {
+    EXPECT_TRUE(thread.ask(
+        [&](const QuestionThread::IsOver& is_over) {
           begun.set_value();
           while (!is_over() && !may_end) std::this_thread::yield();
         },
         std::move(has_left)));
     begun.get_future().wait();
   }
-  bool ask(int number, Desk::IsOver has_left) {
-    return desk.ask([this, number](const Desk::IsOver&) { answered.push_back(number); },
-                    std::move(has_left));
+  bool ask(int number, QuestionThread::IsOver has_left) {
+    return thread.ask([this, number](const QuestionThread::IsOver&) { answered.push_back(number); },
+                      std::move(has_left));
   }
   /// Until everything that was asked before is answered.
   void wait() {
     std::promise<void> done;
-    while (!desk.ask([&](const Desk::IsOver&) { done.set_value(); })) std::this_thread::yield();
+    while (!thread.ask([&](const QuestionThread::IsOver&) { done.set_value(); }))
+      std::this_thread::yield();
     done.get_future().wait();
   }
   static bool is_there() { return false; }
 
   std::atomic<bool> may_end = false;
-  std::vector<int> answered;  ///< By the desk's thread; read after `wait`.
-  Desk desk{{}, 3};
+  std::vector<int> answered;  ///< By the thread; read after `wait`.
+  QuestionThread thread{{}, 3};
 };
 
-TEST_F(DeskTest, DropsQuestionsOfClosedConnections) {
+TEST_F(QuestionThreadTest, DropsQuestionsOfClosedConnections) {
   std::atomic<bool> has_left = false;
   keep_busy(is_there);
   EXPECT_TRUE(ask(1, is_there));
@@ -53,7 +54,7 @@ TEST_F(DeskTest, DropsQuestionsOfClosedConnections) {
   EXPECT_EQ(answered, (std::vector<int>{1, 3}));
 }
 
-TEST_F(DeskTest, AClosedConnectionDoesNotBlockOthers) {
+TEST_F(QuestionThreadTest, AClosedConnectionDoesNotBlockOthers) {
   std::atomic<bool> has_left = false;
   keep_busy(is_there);
   EXPECT_TRUE(ask(1, is_there));
@@ -68,7 +69,7 @@ TEST_F(DeskTest, AClosedConnectionDoesNotBlockOthers) {
   EXPECT_EQ(answered, (std::vector<int>{1, 3, 5}));
 }
 
-TEST_F(DeskTest, AQuestionUnderWayHearsThatItsAskerHasLeft) {
+TEST_F(QuestionThreadTest, AQuestionUnderWayHearsThatItsAskerHasLeft) {
   std::atomic<bool> has_left = false;
   keep_busy([&] { return has_left.load(); });
   EXPECT_TRUE(ask(1, is_there));

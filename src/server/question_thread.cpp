@@ -1,4 +1,4 @@
-#include "server/desk.hpp"
+#include "server/question_thread.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 
 namespace makeway::server {
 
-bool Desk::ask(Question question, IsOver has_left) {
-  std::deque<Asked> dropped;  // Destroyed after the lock is given back.
+bool QuestionThread::ask(Question question, IsOver has_left) {
+  std::deque<Asked> dropped;  // Destroyed after the lock is released.
   {
     const std::scoped_lock lock(mutex_);
     if (is_closed_) return false;
@@ -27,7 +27,7 @@ bool Desk::ask(Question question, IsOver has_left) {
   return true;
 }
 
-void Desk::stop() {
+void QuestionThread::stop() {
   std::deque<Asked> dropped;
   {
     const std::scoped_lock lock(mutex_);
@@ -39,8 +39,8 @@ void Desk::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Desk::run() {
-  name_thread("makeway-desk");
+void QuestionThread::run() {
+  name_thread("makeway-answers");
   while (true) {
     Asked asked;
     {
