@@ -13,6 +13,26 @@ Cluster::Cluster()
                   strings_.intern(names::yunikorn_queue)},
       plane_key_(strings_.intern(names::plane)) {}
 
+Cluster::Cluster(Cluster&& other) noexcept = default;
+Cluster& Cluster::operator=(Cluster&& other) noexcept = default;
+Cluster::~Cluster() = default;
+
+template <MappedObject Object>
+bool Cluster::apply(const Object& object) {
+  return put(object);
+}
+
+template bool Cluster::apply(const Namespace& object);
+template bool Cluster::apply(const StorageClass& object);
+template bool Cluster::apply(const PersistentVolume& object);
+template bool Cluster::apply(const PersistentVolumeClaim& object);
+template bool Cluster::apply(const CsiNode& object);
+template bool Cluster::apply(const ResourceClaim& object);
+template bool Cluster::apply(const DisruptionBudget& object);
+template bool Cluster::apply(const Queue& object);
+template bool Cluster::apply(const ReplicaSchedule& object);
+template bool Cluster::apply(const Partition& object);
+
 bool Cluster::apply(const Change& change) {
   return std::visit([this](const auto& object) { return apply(object); }, change);
 }

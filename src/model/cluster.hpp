@@ -86,6 +86,10 @@ struct KernelRows {
 class Cluster {
  public:
   Cluster();
+  // Its maps and columns are compiled once, not wherever a cluster is kept.
+  Cluster(Cluster&& other) noexcept;
+  Cluster& operator=(Cluster&& other) noexcept;
+  ~Cluster();
 
   /// Inserts the object or replaces the one of that name; true when it was not there before.
   bool apply(const Pod& pod);
@@ -96,9 +100,7 @@ class Cluster {
   bool apply(const Session& session);
   bool apply(const ResourceGroup& group);
   template <MappedObject Object>
-  bool apply(const Object& object) {
-    return put(object);
-  }
+  bool apply(const Object& object);
   /// True when it was there. Removing what is not there changes nothing.
   bool apply(const Removal& removal);
   bool apply(const Change& change);

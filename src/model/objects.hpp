@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -369,7 +370,25 @@ struct Removal {
 
 template <class... Objects>
 std::variant<Objects..., Removal> change_of(KindList<Objects...>);
+
 /// An object stands for itself: insert it, or replace the one of that key.
-using Change = decltype(change_of(ObjectKinds{}));
+///
+/// Copies, moves and the destructor of so many alternatives are thousands of functions, so they are
+/// compiled once, in objects.cpp, and not wherever a list of changes is kept.
+struct Change : decltype(change_of(ObjectKinds{})) {
+  using Variant = decltype(change_of(ObjectKinds{}));
+
+  Change();
+  template <class Object>
+    requires ClusterObject<Object> || std::is_same_v<Object, Removal>
+  Change(Object object);  // NOLINT(google-explicit-constructor): as a variant
+  Change(const Change& other);
+  Change(Change&& other) noexcept;
+  Change& operator=(const Change& other);
+  Change& operator=(Change&& other) noexcept;
+  ~Change();
+
+  friend bool operator==(const Change& a, const Change& b);
+};
 
 }  // namespace makeway
