@@ -577,22 +577,29 @@ PodFit& World::arrival_fit_of(PodIndex pod) {
   return *fit;
 }
 
+/// Pods of one turn come by name, as their places stand in the plan: the order in which a search
+/// found the places must not decide whether one can follow another.
 void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
+  std::vector<PodOnNode> by_name(coming.begin(), coming.end());
+  const PodColumns& pods = cluster_.pods();
+  std::ranges::stable_sort(by_name, {}, [&](const PodOnNode& place) {
+    return std::string_view(pods.name[place.pod.value]);
+  });
   leave(victims);
   for (const PodIndex victim : victims) take(victim);
   const bool may_be_tentative = victims.empty() && may_move();
   std::vector<PodIndex> stuck;
-  if (may_be_tentative && coming.size() > 1) stuck = PromiseKeeper(*this).find_stuck(coming);
-  for (const PodOnNode& place : coming) {
+  if (may_be_tentative && coming.size() > 1) stuck = PromiseKeeper(*this).find_stuck(by_name);
+  for (const PodOnNode& place : by_name) {
     changed_nodes_.push_back(place.node);
     after_.place(place.pod, place.node);
   }
   ++turns_;
   tentative_nominations_.insert(tentative_nominations_.end(), stuck.begin(), stuck.end());
-  for (const PodOnNode& place : coming) {
+  for (const PodOnNode& place : by_name) {
     if (std::ranges::find(stuck, place.pod) == stuck.end()) promise(place, may_be_tentative);
   }
-  for (const PodOnNode& place : coming) {
+  for (const PodOnNode& place : by_name) {
     if (may_move() || is_tentative(place.pod)) uncertain_arrivals_.push_back(place.pod);
     settle(place.pod);
   }

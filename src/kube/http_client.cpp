@@ -252,7 +252,6 @@ void set_limits(Transfer& transfer, HttpSettings& settings) {
     set(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(limit_ms));
   }
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   // No CURLOPT_PIPEWAIT: of requests that wait for a connection that breaks, curl 7.88 wakes one
   // for each request that ends, and watches do not end.
 }
@@ -363,6 +362,7 @@ struct HttpClient::State {
   std::uint64_t last_id = 0;
   std::optional<SeenDate> date;
   Time heard = monotonic_now();
+  bool keeps_apart = false;
   bool has_changed = false;  ///< Requests came or were ended since curl has looked at them.
   std::size_t taken = 0;     ///< Bytes of bodies, by the last look.
   Allowance looks{looks_at_once, looks_period, Allowance::Start::full, monotonic_now()};
@@ -400,6 +400,8 @@ HttpClient::RequestId HttpClient::start(HttpRequest request, HttpListener& liste
   set_tls(*transfer, state_->settings);
   set_headers(*transfer, state_->settings);
   set_limits(*transfer, state_->settings);
+  const auto version = state_->keeps_apart ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
+  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(version));
   set_write(*transfer);
   set(easy, CURLOPT_ERRORBUFFER, transfer->error_text.data());
   set(easy, CURLOPT_WRITEFUNCTION, &on_bytes);
@@ -431,9 +433,10 @@ void HttpClient::cancel(RequestId request) {
 
 /// The connection of a request that ran out of time, unless something was heard meanwhile: then the
 /// server is slow, and others on the same connection need not suffer. Over HTTP/2 curl ends only
-/// the request and sends the next ones the same way.
+/// the request and sends the next ones the same way. Where connections are apart there are no
+/// others, and what was heard came over another one.
 void HttpClient::State::give_up_silent(const Transfer& transfer) const {
-  if (!transfer.request.is_stream && heard >= transfer.started) return;
+  if (!keeps_apart && !transfer.request.is_stream && heard >= transfer.started) return;
   curl_socket_t socket = CURL_SOCKET_BAD;
   const CURLcode code = curl_easy_getinfo(transfer.easy.get(), CURLINFO_ACTIVESOCKET, &socket);
   // Curl notices as if the other side had hung up, and closes it.
@@ -495,6 +498,7 @@ void HttpClient::work(Duration at_most) {
 void HttpClient::wake() { curl_multi_wakeup(state_->multi.get()); }
 
 void HttpClient::keep_apart() {
+  state_->keeps_apart = true;
   curl_multi_setopt(state_->multi.get(), CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
 }
 

@@ -119,9 +119,10 @@ class HttpClient {
   /// `work` returns soon. From any thread.
   void wake();
   std::size_t running() const;
-  /// From now on every request has a connection of its own. Where several share one over HTTP/2,
-  /// curl 7.88 can leave the end of a long answer unread until any other byte comes; a list beside
-  /// quiet watches then waits for their next bookmark.
+  /// From now on every request has a connection of its own, over HTTP/1.1. Over HTTP/2, curl 7.88
+  /// can leave the end of an answer unread until any other byte comes: where several share a
+  /// connection, until the next bookmark of a quiet watch; where none does, until the request runs
+  /// out of time.
   void keep_apart();
   /// The newest one, of any answer; also of a stream that goes on. None: no server sent one.
   std::optional<SeenDate> date() const;

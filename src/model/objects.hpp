@@ -381,10 +381,10 @@ struct Change : decltype(change_of(ObjectKinds{})) {
   Change();
   template <class Object>
     requires ClusterObject<Object> || std::is_same_v<Object, Removal>
-  Change(Object object);  // NOLINT(google-explicit-constructor): as a variant
-  Change(const Change& other);
+  Change(Object object);                // NOLINT(google-explicit-constructor): as a variant
+  Change(const Change& other);  // clang-format off: it takes "&&" for a part of the condition
   Change(Change&& other) noexcept;
-  Change& operator=(const Change& other);
+  Change& operator=(const Change& other);  // clang-format on
   Change& operator=(Change&& other) noexcept;
   ~Change();
 

@@ -217,6 +217,17 @@ func conclude(ctx context.Context, s summary) int {
 	return status
 }
 
+// shortened keeps the beginning of a long text and its end, which says what happened last.
+func shortened(text string) string {
+	const first, last = 3, 37
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) <= first+last+1 {
+		return text
+	}
+	left := fmt.Sprintf("... (%d lines)", len(lines)-first-last)
+	return strings.Join(append(append(lines[:first:first], left), lines[len(lines)-last:]...), "\n")
+}
+
 func (t *T) runOne(test Test) (passed bool) {
 	began := time.Now()
 	defer func() {
@@ -235,7 +246,7 @@ func (t *T) runOne(test Test) (passed bool) {
 		}
 		text := fmt.Sprintf("%v\n%s", why, debug.Stack())
 		if known, ok := why.(failure); ok {
-			text = known.text
+			text = shortened(known.text)
 		}
 		fmt.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    "))
 	}()

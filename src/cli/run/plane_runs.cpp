@@ -140,7 +140,7 @@ bool PlaneRuns::may_write(Plane& plane, PlaneQuestion& question, Time begun) {
         .remedy = "is the API server running; is `server` right?"};
     log_plane_problem("plane-not-seen", LogLevel::warning, plane.name,
                       answer ? answer->error->problem : silent);
-    plane.was_missed = true;
+    plane.missing_logged = kube::monotonic_now();
     return true;
   }
   for (const kube::Right& right : answer->missing) {
@@ -195,7 +195,7 @@ void PlaneRuns::join(kube::LivePort& port) {
 
 /// Each right that is missing; of everything else that is the same for all kinds, the first.
 void PlaneRuns::log_missing(Plane& plane) {
-  plane.was_missed = true;
+  plane.missing_logged = kube::monotonic_now();
   bool was_logged = false;
   for (const kube::MissingWatch& each : plane.feed->missing()) {
     if (each.error.failure != kube::Failure::forbidden && std::exchange(was_logged, true)) continue;
@@ -220,9 +220,13 @@ void PlaneRuns::log_states() {
                      "watched again"}});
       }
     }
-    const bool has_trouble = plane.feed->trouble() != kube::WatchTrouble::none;
-    if (!sees && has_trouble && !plane.was_missed) log_missing(plane);
-    is_listing = is_listing || (!sees && !plane.was_missed);
+    // Why a plane is not seen may be another reason by now.
+    constexpr Duration repeated_after{60'000};
+    const bool is_due = plane.missing_logged
+                            ? kube::monotonic_now() >= *plane.missing_logged + repeated_after
+                            : plane.feed->trouble() != kube::WatchTrouble::none;
+    if (!sees && is_due) log_missing(plane);
+    is_listing = is_listing || (!sees && !plane.missing_logged);
   }
   if (is_listing || view_.notes() == logged_notes_) return;
   for (const auto& [schedule, note] : view_.notes()) {

@@ -94,7 +94,7 @@ class PlaneRuns {
     std::unique_ptr<kube::Connection> connection;
     std::unique_ptr<kube::LiveFeed> feed;
     bool sees = false;
-    bool was_missed = false;  ///< It was logged that it is not seen.
+    std::optional<Time> missing_logged;  ///< When it was last logged that it is not seen.
   };
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane, const kube::ConnectionTools& tools);
